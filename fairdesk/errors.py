@@ -13,8 +13,6 @@ class FairDeskError(Exception):
 
     Parameters
     ----------
-    what : str
-        What happened, a whole sentence.
     why : str
         The cause, as far as it is known; a whole sentence or empty.
     remedy : str
@@ -86,8 +84,6 @@ def system_errors(kind: type[FairDeskError], what: str, remedy: str = "") -> Ite
 
     Parameters
     ----------
-    kind : type
-        Of the error.
     what, remedy : str
         As in `FairDeskError`; why is what the system reported.
     """

@@ -31,8 +31,6 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
 
     Parameters
     ----------
-    store : Store
-        The audit.
     hidden : callable, optional
         Whether a pair must not be shown.
     """

@@ -22,10 +22,6 @@ def headline(spec: AuditSpec, runs: Sequence[Run], found: Sequence[Answer]) -> S
 
     Parameters
     ----------
-    spec : AuditSpec
-        The audit plan.
-    runs : sequence of RunRecord or RunState
-        Those of the audit.
     found : sequence of Answer
         Its answers, see `fairdesk.answers.selection.answers`.
     """

@@ -94,17 +94,7 @@ def bounded_rates(
 def misfit_sentence(
     spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[GroupTable]
 ) -> str:
-    """Name the groups that the model of the data does not fit; empty where it fits all.
-
-    Parameters
-    ----------
-    spec : AuditSpec
-        The audit plan.
-    figures : iterable of Metric
-        Those of a run that proves.
-    tables : sequence of GroupTable
-        Of the model's decisions.
-    """
+    """Name the groups that the model of the data does not fit; empty where it fits all."""
     found = [each for each in figures if isinstance(each, ProvenRates)]
     unfit = [_unfit(each, bounded_rates(spec, each, tables)) for each in found]
     groups = words.joined([*filter(None, unfit)])
@@ -139,12 +129,6 @@ def ratio_sentence(
 
     Parameters
     ----------
-    rates : ProvenRates
-        The bounds of the groups, and of the ratio.
-    bounded : sequence of BoundedRate
-        These groups beside what was observed.
-    tables : sequence of GroupTable
-        Of the model's decisions.
     where : str, optional
         Where the ratio of the data rows is shown: ``section 4``.
     """

@@ -63,8 +63,6 @@ def answers(
 
     Parameters
     ----------
-    spec : AuditSpec
-        The audit plan.
     runs : sequence of RunRecord or RunState
         In the order in which they began; the one under way may be among them.
     seen : sequence of Observed

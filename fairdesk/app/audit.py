@@ -136,8 +136,6 @@ def audit(
     ----------
     worker : Worker
         Stopping it ends the search; what was found until then is written.
-    question : Question
-        What to audit.
     folder : Path
         Where the files go; made when it is missing. The files of an earlier audit in it are
         moved to a folder of their own inside it.

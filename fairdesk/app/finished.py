@@ -53,12 +53,8 @@ def finish(
 
     Parameters
     ----------
-    sample : Sample
-        The sample.
     watch, stopped
         As of `fairdesk.app.audit.audit`.
-    make_worker : callable
-        Makes the process that holds the model.
 
     Returns
     -------

@@ -96,8 +96,6 @@ def repair(
     ----------
     worker : Worker
         Stopping it ends the repair; what was measured until then is kept, and exported.
-    question : RepairQuestion
-        What to repair.
     watch : callable
         Told every state of the run, then its end again while files are written.
     stopped : callable, optional

@@ -153,8 +153,6 @@ class RunQueue:
             Its number in the audit file; 0 where it could not begin.
         elapsed : float
             Its seconds, which the runs after it do not have any more.
-        why : str
-            Why it failed.
         """
         run = self.running
         if run is None:

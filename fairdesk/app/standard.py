@@ -93,10 +93,6 @@ def standard_runs(plan: StandardPlan, spec: AuditSpec, table: Table) -> Standard
 
     Parameters
     ----------
-    plan : StandardPlan
-        What is asked for.
-    spec : AuditSpec
-        The audit.
     table : Table
         Its data; only looked at for a mitigation.
     """

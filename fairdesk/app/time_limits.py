@@ -61,10 +61,6 @@ def with_time(run: RunSpec, left_runs: Collection[RunSpec], seconds_left: float 
 
     Parameters
     ----------
-    run : RunSpec
-        The run that begins.
-    left_runs : collection of RunSpec
-        The runs that come after it.
     seconds_left : float, optional
         What is left of the audit's time limit; ``None`` where it has none: then the run has none
         either.

@@ -77,8 +77,6 @@ def apart(wanted: Sequence[float], sizes: Sequence[float], end: float) -> list[f
 
     Parameters
     ----------
-    wanted, sizes : sequence of float
-        Where each would begin, and its size.
     end : float
         Where the axis that begins at 0 ends.
 

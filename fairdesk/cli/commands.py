@@ -74,8 +74,6 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
 
     Parameters
     ----------
-    argv : sequence of str
-        The arguments.
     open_window : callable
         Opens the window on a file, or without one; gives the exit code.
 

@@ -19,13 +19,6 @@ from fairdesk.errors import DataError
 def blocks(source: Source, columns: tuple[Column, ...]) -> Iterator[Table]:
     """Yield the rows of a table in parts, in the order of the files.
 
-    Parameters
-    ----------
-    source : Source
-        With its parts.
-    columns : tuple[Column, ...]
-        Of the table that was read from it.
-
     Raises
     ------
     DataError

@@ -21,11 +21,6 @@ _MOST_COUNTERS = 1 << 20
 class Kinds:
     """Counts of rows by several places: rows with equal places are of one kind.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        How many different places there are of each sort.
-
     Raises
     ------
     SpecError

@@ -87,8 +87,6 @@ class MainWindow(QMainWindow):
 
     Parameters
     ----------
-    settings : Settings
-        What is remembered between starts.
     commands : callable
         Makes what the help shows of the command line.
 

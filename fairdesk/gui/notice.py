@@ -16,13 +16,7 @@ SHOWN: Final = 8000
 
 
 class Notice(Card):
-    """A sentence over the window: nothing moves when it comes, and a click takes it away.
-
-    Parameters
-    ----------
-    window : QWidget
-        Over whose lower edge it is.
-    """
+    """A sentence over the window: nothing moves when it comes, and a click takes it away."""
 
     def __init__(self, window: QWidget) -> None:
         super().__init__(tone="tint", margin=0)

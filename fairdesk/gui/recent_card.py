@@ -18,8 +18,6 @@ class RecentCard(Card):
 
     Parameters
     ----------
-    path : Path
-        The audit file.
     glance : Glance, optional
         What it came to when it was last closed.
 

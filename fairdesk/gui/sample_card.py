@@ -15,13 +15,6 @@ from fairdesk.samples import Sample
 class SampleCard(Card):
     """One sample.
 
-    Parameters
-    ----------
-    sample : Sample
-        The sample.
-    finishing : Finishing
-        Makes finished audits.
-
     Signals
     -------
     tried : Sample, SampleModel

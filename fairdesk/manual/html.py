@@ -66,8 +66,6 @@ def rendered(text: str, *, glossary: bool = False) -> Rendered:
 
     Parameters
     ----------
-    text : str
-        The page.
     glossary : bool
         Whether each of its terms is a section of its own.
     """
@@ -98,8 +96,6 @@ def slug(text: str, taken: set[str] | None = None) -> str:
 
     Parameters
     ----------
-    text : str
-        The heading.
     taken : set of str, optional
         The anchors above it on the page; this one is added.
     """

@@ -54,8 +54,6 @@ def filtered(text: str, words: str) -> str:
 
     Parameters
     ----------
-    text : str
-        The page, as Markdown.
     words : str
         What is looked for; upper and lower case are the same. Without any the page is whole.
     """

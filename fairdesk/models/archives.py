@@ -26,13 +26,6 @@ _TAKE_OUT = "Extract the model file from it, and choose that file."
 def model_within(path: Path, is_model: Callable[[Path], bool]) -> Iterator[Path]:
     """Unpack an archive to a folder that is deleted afterwards, and give the one model in it.
 
-    Parameters
-    ----------
-    path : Path
-        The archive.
-    is_model : callable
-        Tells of a file whether it is a model.
-
     Raises
     ------
     ModelError

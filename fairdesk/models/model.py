@@ -386,8 +386,6 @@ def favourable_scores(scores: Scores, favourable_class: int) -> NDArray[np.float
     ----------
     scores : Scores
         ``(n, k)``.
-    favourable_class : int
-        Its position in the card's classes.
 
     Returns
     -------

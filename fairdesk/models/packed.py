@@ -29,8 +29,6 @@ class Bounded:
 
     Parameters
     ----------
-    source : BinaryIO
-        Where the bytes come from.
     most : int
         How many there may be.
     """

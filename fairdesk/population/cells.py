@@ -58,8 +58,6 @@ def cells_of(attribute: Attribute, codes: Rows) -> Cells:
 
     Parameters
     ----------
-    attribute : Attribute
-        With the range of its codes.
     codes : Rows
         ``(n,)``, ``n >= 1``; those of the data; NaN where a cell is missing.
     """

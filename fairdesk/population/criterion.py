@@ -85,8 +85,6 @@ class Criterion:
 
         Parameters
         ----------
-        domain : Domain
-            Says what the codes are.
         people : Rows
             ``(m, d)``; the rows of the data.
 

@@ -33,8 +33,6 @@ class Nearest:
 
     Parameters
     ----------
-    domain : Domain
-        Says what the codes are.
     people : Rows
         ``(m, d)``; equal ones count once. A missing code is a value by itself.
     whole : bool
@@ -163,8 +161,6 @@ def _blocks(codes: Rows, size: int) -> NDArray[np.intp]:
     ----------
     codes : Rows
         ``(n, m)``.
-    size : int
-        Of a block.
 
     Returns
     -------

@@ -213,8 +213,6 @@ def nearest_people(
         ``(n, m)``.
     blocks : Rows
         ``(b, m, BLOCK)``; the people, alike ones in one block, attribute by attribute.
-    coarse : Halves
-        The same, rounded.
     margin : float
         By so much distances of these can be off.
     low, high : Rows
@@ -223,8 +221,6 @@ def nearest_people(
         ``(m, g)``; the box around each group of `GROUP` blocks, one after the other.
     index : Numbers
         ``(b * BLOCK,)``; the number of each person; -1 where there is none.
-    wanted : int
-        How many are wanted.
     enough : float
         Nobody farther is looked for, and the first met who is no farther will do, if it is not
         negative.

@@ -19,8 +19,6 @@ def mutual_information(cells: NDArray[np.intp], sizes: Sequence[int]) -> NDArray
     ----------
     cells : NDArray[np.intp]
         ``(n, d)``.
-    sizes : sequence of int
-        How many cells each attribute has.
 
     Returns
     -------

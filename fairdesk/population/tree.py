@@ -66,8 +66,6 @@ class PopulationTree:
 
         Parameters
         ----------
-        domain : Domain
-            Says what the codes are.
         rows : Rows
             ``(n, d)``, ``n >= 1``; NaN where a cell is missing.
 
@@ -151,8 +149,6 @@ class PopulationTree:
         ----------
         rows : Rows
             ``(n, d)``, without missing codes.
-        attribute : int
-            Which one changes.
         codes : Rows
             ``(n,)``; its new codes.
         """

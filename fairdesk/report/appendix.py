@@ -45,15 +45,7 @@ def divided(section: Section) -> Iterator[tuple[Block, bool]]:
 
 
 def with_appendix(report: Report, *, omitted: bool) -> Report:
-    """Return a report with what belongs into the appendix behind everything else, or omitted.
-
-    Parameters
-    ----------
-    report : Report
-        With everything in its section.
-    omitted : bool
-        Whether the auditor leaves the appendix out.
-    """
+    """Return a report with what belongs into the appendix behind everything else, or omitted."""
     if not has_any(report):
         return report
     sections: list[Section] = []

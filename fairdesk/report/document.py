@@ -111,8 +111,6 @@ def write_report(
 
     Parameters
     ----------
-    store : Store
-        The audit.
     path : Path
         The file. Beside it stands the manifest, under the same name and ``.manifest.json``.
     form : str

@@ -396,8 +396,6 @@ def quote_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
     ----------
     spec : AuditSpec
         The audit plan: its word for a person.
-    shares : iterable of Share
-        Those that are shown together.
     """
     held = [each for each in shares if each.n_samples]
     people = plural(spec.person)

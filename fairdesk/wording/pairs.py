@@ -170,8 +170,6 @@ def plausible_in_short(share: PlausibleShare, whole: tuple[int, int] = (0, 0)) -
 
     Parameters
     ----------
-    share : PlausibleShare
-        Of one run.
     whole : tuple[int, int]
         The plausible pairs of all runs and those compared: what the report counts.
     """

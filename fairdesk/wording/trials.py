@@ -150,15 +150,7 @@ def measure_parts(measure: Measure) -> tuple[str, str]:
 
 
 def change_text(change: Change | None, *, tested: bool = True) -> str:
-    """Write a change: ``−0.4 percentage points (−0.9 to 0.1), p = 0.12``; a dash for none.
-
-    Parameters
-    ----------
-    change : Change, optional
-        The change.
-    tested : bool
-        Whether the p-value belongs to it.
-    """
+    """Write a change: ``−0.4 percentage points (−0.9 to 0.1), p = 0.12``; a dash for none."""
     if change is None:
         return "–"
     if change.difference is None:
@@ -186,12 +178,6 @@ def before_after(
 
     Parameters
     ----------
-    spec : AuditSpec
-        The audit's question.
-    figures : sequence of Figure
-        Of the run.
-    number : int
-        The trial's.
     how : {"observed", "estimated", "proven"}, optional
         Only what is known so; all by default, in this order.
     by_group : bool, optional

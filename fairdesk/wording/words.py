@@ -397,10 +397,6 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
     ----------
     spec : AuditSpec
         The audit's question: its word for a person and the protected attributes.
-    run : Counted
-        A run's record or its live state.
-    ending_too : bool
-        Whether to say how it ended, when not by itself.
     """
     values = {"when": when_changes(spec.domain), **whom(spec.person)}
     if run.found:

@@ -131,14 +131,8 @@ def overview(
 
     Parameters
     ----------
-    title : str
-        The portfolio's.
-    folder : Path
-        Where each audit has a folder of its name.
     standings : iterable of (str, Standing)
         The audits by name, in their order.
-    begin : callable
-        Told the name of each audit that is read.
 
     Returns
     -------

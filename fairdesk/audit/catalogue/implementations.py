@@ -117,15 +117,7 @@ def loops_of(method: str, *, near: bool = False) -> tuple[str, ...]:
 
 
 def is_compiled(loops: Iterable[str], kept: Path) -> bool:
-    """Return whether loops need not be compiled: they are loaded, or in a folder.
-
-    Parameters
-    ----------
-    loops : iterable of str
-        Their modules.
-    kept : Path
-        Where numba keeps what it has compiled.
-    """
+    """Return whether loops need not be compiled: they are loaded, or in a folder."""
     return all(
         module in sys.modules or any(kept.glob(f"*/{module.rpartition('.')[2]}.*.nbi"))
         for module in loops

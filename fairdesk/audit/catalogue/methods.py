@@ -68,8 +68,6 @@ def unrepeatable(method: Method, found: Repeatability | None, *, text: bool = Fa
 
     Parameters
     ----------
-    method : Method
-        The method.
     found : Repeatability, optional
         What came of querying rows again.
     text : bool
@@ -135,8 +133,6 @@ def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
     ----------
     method : str
         A key of `METHODS`.
-    raw : mapping
-        Numbers, or texts that are numbers.
 
     Raises
     ------

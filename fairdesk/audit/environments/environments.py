@@ -303,8 +303,6 @@ def make(
 
     Parameters
     ----------
-    requirement : Requirement
-        What is to be in it.
     say : callable
         Told what goes on, a sentence at a time.
     stopped : callable

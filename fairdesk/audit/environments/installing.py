@@ -101,14 +101,10 @@ def run(
 
     Parameters
     ----------
-    command : sequence of str
-        The program and its arguments.
     what : str
         What did not happen when it fails, a whole sentence.
     folder : Path
         Where it runs; settings of a project that lies elsewhere are then no concern of it.
-    say : callable
-        Told what is being fetched.
     stopped : callable
         Asked ten times a second whether to give up.
 
@@ -184,15 +180,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def refusal(what: str, output: str) -> ModelError:
-    """Return in plain words why the installer failed.
-
-    Parameters
-    ----------
-    what : str
-        What did not happen, a whole sentence.
-    output : str
-        What it printed.
-    """
+    """Return in plain words why the installer failed."""
     for pattern, why, remedy in _CAUSES:
         if re.search(pattern, output):
             return ModelError(what, why=why, remedy=remedy)

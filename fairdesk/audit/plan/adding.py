@@ -13,8 +13,6 @@ def why_wrong(added: Augmented, domain: Domain, classes: int, rows: int) -> str:
 
     Parameters
     ----------
-    added : Augmented
-        Whatever somebody says that was made.
     domain : Domain
         Whom there can be. Of a column of texts the codes after its last are the new texts.
     classes : int

@@ -136,10 +136,6 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
 
     Parameters
     ----------
-    worker : Worker
-        Keeps the model open.
-    subject : Subject
-        What to open.
     say : callable
         Told what goes on, a sentence at a time.
 

@@ -115,8 +115,6 @@ class WeighingBeside:
         ----------
         watch : callable
             Told now and then how many were compared, and how many there are.
-        stopped : callable
-            Tells whether to end it before.
 
         Raises
         ------
@@ -211,8 +209,6 @@ def plausible_share(store: Store, people: Rows, run: int | None = None) -> Plaus
 
     Parameters
     ----------
-    store : Store
-        The audit.
     people : Rows
         ``(m, d)``; the rows of the data.
     run : int, optional

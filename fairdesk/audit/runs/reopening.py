@@ -33,17 +33,6 @@ def check_same(
 ) -> None:
     """Make sure that a file is the audited one, by its fingerprint.
 
-    Parameters
-    ----------
-    fingerprint : str
-        The audited file's.
-    path : Path
-        Where it should be now.
-    what : str
-        What it is, for people.
-    was : Path, optional
-        Where it was, when that is elsewhere.
-
     Raises
     ------
     MovedError
@@ -88,8 +77,6 @@ def reopen(
 
     Parameters
     ----------
-    spec : AuditSpec
-        Whose model it is.
     places : mapping of Path to Path
         Where files are now that are not where they were. Files beside the model are looked for
         beside it too.

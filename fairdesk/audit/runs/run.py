@@ -42,8 +42,6 @@ def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
         control the run from any other thread.
     store : Store
         Opened in this thread.
-    spec : RunSpec
-        What to run.
 
     Yields
     ------

@@ -44,8 +44,6 @@ def try_out(room: SandboxDirs, layers: Sequence[str]) -> Confinement:
 
     Parameters
     ----------
-    room : Room
-        This process's.
     layers : sequence of str
         What confines it besides what it was started in.
     """

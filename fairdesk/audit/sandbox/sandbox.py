@@ -156,8 +156,6 @@ class Sandbox:
         ----------
         slot : str
             What the file is to the guest: ``"table"``, ``"model"``.
-        path : Path
-            The user's file.
         link : bool
             Whether a large file may be linked instead of copied.
 

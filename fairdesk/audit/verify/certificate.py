@@ -102,10 +102,6 @@ def check_certificate(
 
     Parameters
     ----------
-    worker : Worker
-        Opens the model, and asks it.
-    doubt : Doubt
-        What to check, with what.
     say : callable
         Told what goes on, a sentence at a time.
 

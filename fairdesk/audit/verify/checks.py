@@ -123,10 +123,6 @@ def recheck(
     ----------
     worker : Worker
         Reads the data, opens the model and asks it.
-    store : Store
-        The audit, opened to be read.
-    asked : Recheck
-        With what.
     say : callable
         Told what goes on, a sentence at a time; an exception out of it ends the check.
     anchor : Anchor, optional

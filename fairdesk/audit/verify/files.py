@@ -86,12 +86,6 @@ def open_again(
 
     Parameters
     ----------
-    worker : Worker
-        Opens it.
-    spec : AuditSpec
-        Whose model it is.
-    model, companions : Path, sequence of Path
-        Where it is now, and the files beside it.
     say : callable
         Told what goes on where an environment is made.
     trusted : bool

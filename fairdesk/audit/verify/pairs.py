@@ -85,16 +85,10 @@ def check_pairs(
 
     Parameters
     ----------
-    store : Store
-        The audit.
     ask : callable, optional
         Asks the model about ``(n, d)`` rows; without it only the pairs themselves are looked at.
     sample : int, optional
         So many pairs are drawn at random; ``None`` for all.
-    seed : int
-        Of the drawing.
-    say : callable
-        Told how far it is.
     plausible : callable, optional
         Tells which of ``(n, d)`` rows are plausible; without it, it is not known what a run that
         counts plausible instances only had to leave out.
@@ -349,8 +343,6 @@ def check_distances(store: Store, worker: Worker, people: Rows, seed: int) -> Ch
 
     Parameters
     ----------
-    store : Store
-        The audit.
     worker : Worker
         Compares people; needs no model.
     people : Rows

@@ -54,13 +54,6 @@ class Anchor(msgspec.Struct, frozen=True):
 def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
     """Hold an audit file against itself, and its log against a manifest.
 
-    Parameters
-    ----------
-    store : Store
-        The audit, opened to be read.
-    anchor : Anchor, optional
-        From a manifest.
-
     Yields
     ------
     Check

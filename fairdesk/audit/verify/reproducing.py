@@ -90,10 +90,6 @@ def reproduce(
     ----------
     worker : Worker
         Reads the data, opens the model and runs the methods. Stopping it ends the run.
-    store : Store
-        The audit, opened to be read.
-    asked : Again
-        With what, and which runs.
     watch : callable
         Told every state of each run; an exception out of it ends everything.
 

@@ -11,13 +11,7 @@ MOST_TOLD = 5
 
 
 class Tally:
-    """A check that is under way.
-
-    Parameters
-    ----------
-    name : str
-        What is checked, in a few words.
-    """
+    """A check that is under way."""
 
     def __init__(self, name: str) -> None:
         self._name = name

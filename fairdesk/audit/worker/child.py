@@ -450,8 +450,6 @@ def describe_end(code: int, last_lines: str) -> WorkerError:
     ----------
     code : int
         As `subprocess.Popen.returncode`: negative is the signal that killed it.
-    last_lines : str
-        The end of its standard error.
     """
     what = "The model process ended unexpectedly."
     kept = "Results so far are kept; the next run starts a new process."

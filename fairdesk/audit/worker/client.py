@@ -160,12 +160,8 @@ class Worker(Conversation):
 
         Parameters
         ----------
-        path : Path
-            The model file.
         trusted : bool
             Whether the auditor agreed to run its code.
-        output : str
-            Which output decides, of a model with several.
         companions : sequence of Companion
             Files beside it that tell how it is fed.
         command : sequence of str, optional
@@ -350,10 +346,6 @@ class Worker(Conversation):
 
         Parameters
         ----------
-        table : Table
-            The table.
-        added : Rows
-            Codes of its columns.
         original : Path, optional
             The Parquet file that it came from: then that file's types and values are kept.
 

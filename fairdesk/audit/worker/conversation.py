@@ -97,8 +97,6 @@ class Conversation:
 
     Parameters
     ----------
-    patience : Patience
-        How long to wait for what.
     command : sequence of str
         What to start instead of FairDesk's own guest.
     """

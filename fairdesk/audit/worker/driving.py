@@ -214,10 +214,6 @@ def drive(
     budget : Budget
         The method's. Seconds are those of its preparation and those spent in it, pauses and sending
         left out.
-    controls : Controls
-        Looked at after each progress.
-    call : int
-        The number of the search.
     send : Send
         Where events go, gathered by an `Outbox`. The last is always a progress, also when the
         search fails.

@@ -108,8 +108,6 @@ class Guest:
 
     Parameters
     ----------
-    outgoing : BinaryIO
-        Where answers are written.
     relay : Relay, optional
         The older interpreter in which models are opened; this one by default.
     """
@@ -525,8 +523,6 @@ def serve(
 
     Parameters
     ----------
-    incoming, outgoing : BinaryIO
-        Nobody else reads or writes them.
     relay : Relay, optional
         As of `Guest`.
     warm_up : sequence of str

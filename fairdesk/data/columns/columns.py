@@ -48,10 +48,6 @@ def typed(
 
     Parameters
     ----------
-    name : str
-        The column's name.
-    cells : Texts or Numbers
-        Its cells.
     missing : collection of str
         What counts as missing, besides the empty cell.
     dialect : Dialect
@@ -306,12 +302,6 @@ def _occurring(
     ----------
     names : sequence of str
         What each is called; several may have one name.
-    texts : Texts
-        The column.
-    wanted : Mask
-        Which of its texts are asked about ...
-    places : NDArray[np.intp]
-        ... and which of these have the names.
 
     Returns
     -------

@@ -20,8 +20,6 @@ def meant(text: str, encoding: str = _USUAL) -> str:
 
     Parameters
     ----------
-    text : str
-        A cell.
     encoding : str
         That of the file: its bytes are tried besides those of Windows-1252.
     """

@@ -170,8 +170,6 @@ def identifies(
 
     Parameters
     ----------
-    column : Column
-        The column.
     codes : NDArray[np.float64]
         ``(n,)``; its codes, or those of some of its rows.
     weights : NDArray[np.int64], optional

@@ -91,10 +91,6 @@ def read_numbers(
         The cells that have a value; the same one may come more than once.
     counts : NDArray[np.intp]
         ``(len(texts),)``; how many rows have each.
-    decimal : str
-        The file's decimal mark.
-    reading : ColumnReading
-        What the auditor decided.
 
     Returns
     -------

@@ -73,8 +73,6 @@ def absent_combinations(
     attributes : sequence of Attribute
         What the constraints may speak of. Two that are both fixed are left out: no search combines
         their values anew.
-    table : Table
-        The data.
     constraints : sequence of str
         What is excluded already is not found again.
 

@@ -55,10 +55,6 @@ def checked(attributes: Sequence[Attribute], table: Table, text: str) -> Checked
     ----------
     attributes : sequence of Attribute
         What the constraint may speak of; a domain need not be complete.
-    table : Table
-        The data.
-    text : str
-        The constraint.
 
     Raises
     ------

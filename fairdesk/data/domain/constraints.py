@@ -143,8 +143,6 @@ class ConstraintError(SpecError):
 
     Parameters
     ----------
-    text : str
-        The text.
     position : int
         Where in it the trouble is, from 0.
     why, remedy : str

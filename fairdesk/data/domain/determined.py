@@ -51,15 +51,6 @@ def learn(
 ) -> tuple[Determined, NDArray[np.bool_]]:
     """Learn what follows from each value: what most rows of the data say; of two the lower code.
 
-    Parameters
-    ----------
-    dependence : Dependence
-        Which attribute follows which.
-    attributes : sequence of Attribute
-        The domain's.
-    table : Table
-        The data.
-
     Returns
     -------
     Determined

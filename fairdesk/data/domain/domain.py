@@ -456,10 +456,6 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
 
         Parameters
         ----------
-        rng : np.random.Generator
-            All randomness.
-        n : int
-            How many people.
         batch : int
             At most so many are given at once.
         people : Rows, optional

@@ -83,8 +83,6 @@ def admits(domain: Domain, people: Rows | None = None, *, seconds: float = SECON
 
     Parameters
     ----------
-    domain : Domain
-        With constraints or without.
     people : Rows, optional
         ``(n, d)``; real people in the domain's codes. Where one of them fulfils everything no
         solver is asked.
@@ -186,8 +184,6 @@ def conditions(domain: Domain, *people: UnknownPerson) -> Iterator[tuple[str, An
     ----------
     domain : Domain
         Who may be.
-    people : UnknownPerson
-        One or more, of that domain.
     """
     following = {each.attribute for each in domain.determined}
     for attribute in domain.attributes:
@@ -213,8 +209,6 @@ class UnknownPerson:
     ----------
     solver : module
         z3.
-    domain : Domain
-        Whose person.
     prefix : str
         What the unknowns' names begin with: another one for each person.
 

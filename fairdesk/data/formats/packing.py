@@ -32,8 +32,6 @@ class Packing:
 
     Parameters
     ----------
-    width : int
-        How many columns there are.
     as_texts : collection of int
         Those that are texts, whatever they are stored as.
     """

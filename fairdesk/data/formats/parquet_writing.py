@@ -45,8 +45,6 @@ def packed(
 
     Parameters
     ----------
-    columns : sequence of Column
-        What the columns of both arrays are.
     codes : Rows
         ``(n, w)``; the table's own rows.
     added : Rows

@@ -36,8 +36,6 @@ class Parts:
 
     Parameters
     ----------
-    path : Path
-        The folder, or the one file.
     dialect : Dialect, optional
         How delimited text is written; found by looking at the first part when left out.
 

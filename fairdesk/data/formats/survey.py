@@ -47,8 +47,6 @@ def read_parts(path: Path, dialect: Dialect | None, watch: Watch) -> Table:
 
     Parameters
     ----------
-    path : Path
-        A folder, or a file.
     dialect : Dialect, optional
         As of `fairdesk.data.formats.reading.read_table`.
     watch : callable
@@ -223,8 +221,6 @@ class _Survey:
 
     Parameters
     ----------
-    name : str
-        The column's.
     missing : collection of str
         What counts as missing, besides what is usual; without spaces around it.
     """

@@ -33,10 +33,6 @@ def leaks(table: Table, label: str, favourable: NDArray[np.bool_]) -> tuple[Prob
 
     Parameters
     ----------
-    table : Table
-        The data.
-    label : str
-        The column of the outcome.
     favourable : NDArray[np.bool_]
         ``(n,)``; which rows have the favourable outcome. Rows without a label are left out.
 

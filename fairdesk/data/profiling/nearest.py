@@ -38,8 +38,6 @@ def scaled(domain: Domain, rows: Rows, positions: NDArray[np.intp] | None = None
 
     Parameters
     ----------
-    domain : Domain
-        Says what the codes are.
     rows : Rows
         ``(n, d)``; NaN where a cell is missing.
     positions : NDArray[np.intp], optional
@@ -83,14 +81,10 @@ def gower(
 
     Parameters
     ----------
-    domain : Domain
-        Says what the codes are.
     people : Rows
         ``(n, d)``.
     row : Rows
         ``(d,)``.
-    positions : NDArray[np.intp], optional
-        The attributes that count instead.
 
     Returns
     -------

@@ -92,8 +92,6 @@ def favourable_rows(
 
     Parameters
     ----------
-    table : Table
-        The data.
     label : str
         The column with the decision or the truth.
     favourable : str
@@ -134,10 +132,6 @@ def canonical(table: Table, label: str, wanted: str) -> str:
 
     Parameters
     ----------
-    table : Table
-        The data.
-    label : str
-        The column with the decision or the truth.
     wanted : str
         What somebody typed: a value, several joined by " or ", or a comparison.
 

@@ -74,10 +74,6 @@ def histogram(table: Table, name: str, bins: int = 12) -> tuple[tuple[str, int],
 
     Parameters
     ----------
-    table : Table
-        The data.
-    name : str
-        A column of it.
     bins : int
         The most bars, at least 2.
 

@@ -62,8 +62,6 @@ def suggestions(text: str, cursor: int, attributes: Sequence[Attribute]) -> tupl
 
     Parameters
     ----------
-    text : str
-        What is written so far.
     cursor : int
         Where in it, from 0 to its length; what stands behind is not looked at.
     attributes : sequence of Attribute

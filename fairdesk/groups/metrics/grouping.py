@@ -108,8 +108,6 @@ def divide(attribute: Attribute, codes: Rows, edges: Sequence[float] = ()) -> Di
 
     Parameters
     ----------
-    attribute : Attribute
-        A protected one.
     codes : Rows
         ``(n,)``.
     edges : sequence of float
@@ -217,8 +215,6 @@ def cross(
 
     Parameters
     ----------
-    divisions : sequence of Division
-        One or more.
     people : NDArray[np.bool_]
         ``(n,)``; which rows.
     counts : NDArray[np.int64], optional

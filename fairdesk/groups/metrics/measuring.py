@@ -54,10 +54,6 @@ def search(
     ----------
     context : GroupContext
         The data, and the model or its decisions.
-    people, rng
-        Not used.
-    options : MeasureOptions
-        The parameters.
 
     Yields
     ------

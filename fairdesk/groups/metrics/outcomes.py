@@ -46,8 +46,6 @@ def outcomes(
     domain : Domain
         Its ``grouping`` attributes make the groups, as `fairdesk.groups.metrics.grouping.divide`
         says.
-    table : Table
-        The data.
     favourable_mask, known : NDArray[np.bool_]
         ``(n,)``; whether a row has the favourable outcome, and whether it has one at all.
     of, outcome

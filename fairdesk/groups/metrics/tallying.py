@@ -26,12 +26,8 @@ class Tally:
 
     Parameters
     ----------
-    grouping : sequence of Attribute
-        What tells groups apart.
     edges : dict[str, sequence of float]
         As of `fairdesk.groups.context.GroupContext`.
-    decisions : int
-        How many decisions there are.
     """
 
     def __init__(

@@ -38,8 +38,6 @@ def leaders(
 
     Parameters
     ----------
-    members : Members
-        Who is in which rule set.
     chosen : RuleSets
         ``(K, g)``; the leading ones, the highest score first.
     gap : NDArray[np.float64]
@@ -135,12 +133,8 @@ def beside(
 
     Parameters
     ----------
-    members : Members
-        Who is in which rule set.
     chosen : RuleSets
         ``(R, g)``.
-    place : int
-        Which.
     """
     differs = chosen != chosen[place]
     near = np.flatnonzero(differs.sum(axis=1) == 1)

@@ -26,13 +26,6 @@ class Neighbours:
     so whoever is made is in the same groups as the real person. Who breaks a constraint is moved
     anew, from the same real person: so every real person stays as likely as before.
 
-    Parameters
-    ----------
-    domain : Domain
-        Who there can be.
-    rng : np.random.Generator
-        All randomness.
-
     Attributes
     ----------
     moves : bool
@@ -124,14 +117,10 @@ def drawn(
 
     Parameters
     ----------
-    rng : np.random.Generator
-        All randomness.
     where : NDArray[np.bool_]
         ``(m,)``.
     place : NDArray[np.intp]
         ``(n,)``; the combination of each of the people.
-    count : int
-        How many to draw.
     """
     people = np.flatnonzero(where[place])
     return people[rng.integers(len(people), size=count)]

@@ -219,8 +219,6 @@ def grow(members: Members, least: int, together: int) -> Iterator[Growing | Freq
 
     Parameters
     ----------
-    members : Members
-        Who is in which rule.
     least : int
         The rows that a frequent rule set holds at least.
     together : int

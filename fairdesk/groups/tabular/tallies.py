@@ -49,8 +49,6 @@ class Tallies:
 
     Parameters
     ----------
-    members : Members
-        Who is in which rule set.
     chosen : RuleSets
         ``(R, g)``.
     rows : Counts
@@ -92,8 +90,6 @@ class Tallies:
             ``(values, s)``; what the model told of each, whole numbers that are not negative.
         where : NDArray[np.bool_], optional
             ``(m,)``; from where they were drawn; by default from everybody.
-        which : NDArray[np.intp] or slice
-            The rule sets for which they count.
         """
         size = len(self.members.weight)
         vectors = [np.bincount(place, minlength=size)]
@@ -113,8 +109,6 @@ class Tallies:
 
         Parameters
         ----------
-        value : int
-            Which of the numbers.
         squares : int, optional
             Which of them is its square, where it is a score in `PARTS`.
         """

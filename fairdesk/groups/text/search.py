@@ -69,8 +69,6 @@ def search(
         Its ``text`` is the column, its ``terms`` the auditor's own.
     options : TestSgdOptions
         ``bins`` and ``subsets`` have no meaning here.
-    rng : np.random.Generator
-        All randomness.
 
     Raises
     ------

@@ -116,10 +116,6 @@ class Lexicon:
 
         Parameters
         ----------
-        named : Named
-            The text.
-        categories : sequence of int
-            Which are rewritten.
         choices : iterable of sequence of int
             Of each new sentence the places of its terms, one per category.
         """

@@ -41,10 +41,6 @@ class DrawnChart(ChartFrame, Generic[Shown]):
 
     Parameters
     ----------
-    drawing : Shown
-        What is shown at first.
-    size : float
-        Of its heading, by that of other type.
     fills : bool
         Whether it fills the height that it is given; else it is as high as what it shows.
 

@@ -29,8 +29,6 @@ class Picture(Canvas):
 
     Parameters
     ----------
-    drawing : Telling
-        What is shown at first.
     presses : str
         As of `offer`.
     """

@@ -36,8 +36,6 @@ class Dragging(QObject):
 
     Parameters
     ----------
-    plot : PlotWidget
-        Of the drawing library.
     can : callable
         Says whether a part of it can be shown.
 

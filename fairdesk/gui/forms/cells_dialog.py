@@ -26,15 +26,7 @@ _GROUPINGS = {".": ("", ",", " ", "'"), ",": ("", ".", " ", "'")}
 
 
 class CellsDialog(FormDialog):
-    """Asks about one column of numbers.
-
-    Parameters
-    ----------
-    column : Column
-        The column, with odd cells.
-    dialect : Dialect
-        How its table is read now.
-    """
+    """Asks about one column of numbers."""
 
     def __init__(self, column: Column, dialect: Dialect, parent: QWidget) -> None:
         super().__init__(f"Cells of “{column.name}”", parent)

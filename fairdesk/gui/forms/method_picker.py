@@ -105,8 +105,6 @@ class MethodPicker(QWidget):
             Per method the parameters that differ from the default.
         off, remarks : mapping
             Per method a sentence why it cannot be used, or what is special about it here.
-        taken : collection of str
-            The methods that are ticked.
         """
         self._options, self._off, self._remarks = options, off, remarks
         blocker = QSignalBlocker(self.list)

@@ -16,8 +16,6 @@ class NamesDialog(FormDialog):
 
     Parameters
     ----------
-    classes : sequence of str
-        As the model calls them.
     names : sequence of str
         What they are called so far, or what is offered; may be empty.
     """

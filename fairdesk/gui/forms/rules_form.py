@@ -97,12 +97,6 @@ class RulesForm(Card):
         run : RunSpec
             Of a method about groups; for others the form is hidden. Its ``bins`` option says how
             wide bins are that nobody has given edges.
-        domain : Domain
-            Who is compared.
-        columns : iterable of Column
-            Those of the table.
-        person : str
-            The auditor's word for somebody.
         """
         self._run, self._domain = run, domain
         method = method_named(run.method)

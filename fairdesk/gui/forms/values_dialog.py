@@ -18,15 +18,6 @@ _MANY = 12
 class ValueList(QWidget):
     """Values with a tick each; of many, some can be found by their letters.
 
-    Parameters
-    ----------
-    name : str
-        What the values are of, for screen readers.
-    values : sequence of str
-        All values.
-    ticked : collection of str
-        Those with a tick.
-
     Signals
     -------
     changed
@@ -93,12 +84,6 @@ class ValuesDialog(FormDialog):
 
     Parameters
     ----------
-    title, sentence : str
-        What the ticks mean.
-    name : str
-        The column.
-    values, ticked : sequence of str
-        All its values, and those ticked now.
     most : int, optional
         So many can be ticked at most.
     """

@@ -54,8 +54,6 @@ class ChoiceDialog(QDialog):
 
     Parameters
     ----------
-    parent : QWidget
-        Has the help above it.
     off : mapping, optional
         Where a method can be chosen: why some cannot, by their keys. Otherwise none can be chosen.
 

@@ -14,8 +14,6 @@ class Choice(QComboBox):
 
     Parameters
     ----------
-    prompt : str
-        What it says then.
     deliberate : bool
         Whether a key on the closed list opens it, and chooses nothing by itself.
     """

@@ -44,16 +44,8 @@ def shortcut(
 
     Parameters
     ----------
-    widget : QWidget
-        Owns the action.
-    keys : str or StandardKey
-        What is pressed.
-    run : callable
-        Is called without arguments.
     text : str
         What it does, for menus and the list of shortcuts.
-    *others : QWidget
-        Where the keys work too.
     """
     made = PartAction(text, widget)
     made.setShortcut(QKeySequence(keys))

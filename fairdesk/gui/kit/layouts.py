@@ -69,10 +69,6 @@ def column(
 
     Parameters
     ----------
-    *items : QWidget, QLayout or Placed
-        From the top.
-    on : QWidget, optional
-        Is filled by the layout.
     margin : int or (int, int, int, int), optional
         Around the items; ``None`` for Qt's own.
     spacing : int, optional
@@ -133,13 +129,7 @@ def _filled(
 
 
 class Tiles(QWidget):
-    """Cards side by side, as many as there is room for.
-
-    Parameters
-    ----------
-    least : int
-        The least width of a card.
-    """
+    """Cards side by side, as many as there is room for."""
 
     def __init__(self, least: int = 290) -> None:
         super().__init__()

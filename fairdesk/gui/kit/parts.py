@@ -57,12 +57,8 @@ class Words(Defined):
 
     Parameters
     ----------
-    text : str
-        What it says.
     tone : str
         ``""``, ``"quiet"`` or ``"wrong"``: a name of `fairdesk.gui.kit.theme.Colours`.
-    size : float
-        Relative to the application's font.
     strong : bool
         Whether it is set in the heavier weight.
     """
@@ -287,10 +283,6 @@ class Banner(Card):
         ----------
         what : str
             What happened, a sentence; an empty one hides the banner.
-        more : str
-            Why, and what to do about it.
-        actions : iterable of (str, callable)
-            Buttons beside it.
         """
         clear(self._buttons)
         self._what.setText(what)
@@ -321,8 +313,6 @@ class Busy(QWidget):
 
     Parameters
     ----------
-    cancel : bool
-        Whether it has a Cancel button.
     steady : bool
         Whether its room is kept while it is hidden, so that nothing moves when it comes and goes.
 
@@ -444,8 +434,6 @@ def push_button(
 
     Parameters
     ----------
-    text : str
-        What it says, with its mnemonic.
     run : callable or signal
         Is called with whether the button is checked, or emitted.
     auto_default : bool

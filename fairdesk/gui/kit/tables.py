@@ -36,10 +36,6 @@ def read_only(
 
     Parameters
     ----------
-    table : QTableView
-        The table.
-    name, description : str
-        For who has it read aloud.
     line : int
         How much higher than its letters a row is; by default Qt's own height.
     single : bool

@@ -137,8 +137,6 @@ def apply(app: QApplication, scheme: str = Scheme.SYSTEM) -> None:
 
     Parameters
     ----------
-    app : QApplication
-        The application.
     scheme : str
         ``"light"``, ``"dark"`` or ``"system"`` (which follows the system while it runs).
     """

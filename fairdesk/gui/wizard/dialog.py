@@ -66,8 +66,6 @@ class Wizard(QDialog):
     ----------
     model, clerk : Worker
         The process that holds the model, and the one that reads data.
-    settings : Settings
-        What is remembered between starts.
 
     Signals
     -------

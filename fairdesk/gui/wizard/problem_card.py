@@ -17,8 +17,6 @@ class ProblemCard(Card):
 
     Parameters
     ----------
-    problem : Problem
-        What is told.
     cells : bool
         Whether the column has odd cells, of which each can be given a value.
 

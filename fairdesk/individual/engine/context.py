@@ -147,8 +147,6 @@ class SearchContext:
 
     Parameters
     ----------
-    model : Model
-        The model under audit.
     domain : Domain
         Who may be asked about.
     known : Rows, optional

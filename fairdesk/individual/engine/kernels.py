@@ -42,8 +42,6 @@ def shared_keys(rows: Rows, columns: Numbers) -> Keys:
     ----------
     rows : Rows
         ``(n, d)``.
-    columns : Numbers
-        Which columns count.
 
     Returns
     -------
@@ -468,8 +466,6 @@ def spread(slots: Keys, size: int) -> None:
     ----------
     slots : Keys
         ``(m,)``, the first ``size`` as they were, the rest free; changed in place.
-    size : int
-        How long it was.
     """
     waiting = np.empty(1 << 10, np.uint64)
     count = 0

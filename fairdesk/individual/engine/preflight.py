@@ -26,12 +26,8 @@ def preflight(context: SearchContext, people: Rows, rng: np.random.Generator) ->
 
     Parameters
     ----------
-    context : SearchContext
-        That of the run that is to begin.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.
-    rng : np.random.Generator
-        All randomness.
 
     Yields
     ------

@@ -178,8 +178,6 @@ def of_domain(
         Knows the domain, and who may be asked about.
     real : Rows
         ``(n, d)``; people of the data who are in the domain: fixed values are taken from them.
-    rng : np.random.Generator
-        All randomness.
     first : int
         The number of the block to begin with.
 
@@ -337,8 +335,6 @@ def changes(
 
     Parameters
     ----------
-    context : SearchContext
-        Asks the model.
     block : Block
         ``n`` people.
     answers : Answers

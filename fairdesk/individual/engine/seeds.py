@@ -49,8 +49,6 @@ def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Gen
         Clusters wanted; fewer where fewer people are unlike.
     number : int
         Seeds wanted; all people when there are no more.
-    rng : np.random.Generator
-        Randomness of the clustering and of the draw.
 
     Returns
     -------

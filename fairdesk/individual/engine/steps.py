@@ -30,8 +30,6 @@ def shared(starts: int, walkers: int, steps: int) -> tuple[int, int]:
         Instances that are walked around together, at least one.
     walkers : int
         So many at most in all.
-    steps : int
-        Around each of them.
 
     Returns
     -------
@@ -47,8 +45,6 @@ class Steps:
 
     Parameters
     ----------
-    domain : Domain
-        Who there can be.
     size : float
         In units of each attribute; whole steps where only some codes are allowed.
     """

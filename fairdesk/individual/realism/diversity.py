@@ -50,14 +50,10 @@ def clusters(domain: Domain, people: Rows, k: int, rng: np.random.Generator) -> 
 
     Parameters
     ----------
-    domain : Domain
-        Says what the codes are.
     people : Rows
         ``(m, d)``, without missing codes.
     k : int
         Groups wanted; there are fewer where fewer people are unlike.
-    rng : np.random.Generator
-        All randomness.
 
     Raises
     ------
@@ -116,14 +112,8 @@ def representatives(
 
     Parameters
     ----------
-    domain : Domain
-        Says what the codes are.
     rows : Rows
         ``(n, d)``; of more than `MOST_PEOPLE` so many drawn at random are looked at.
-    k : int
-        How many.
-    rng : np.random.Generator
-        All randomness.
 
     Returns
     -------

@@ -73,8 +73,6 @@ def score_plausibility(domain: Domain, people: Rows, rows: Rows, partners: Rows)
 
     Parameters
     ----------
-    domain : Domain
-        Says what the codes are.
     people : Rows
         ``(m, d)``; the rows of the data.
     rows, partners : Rows

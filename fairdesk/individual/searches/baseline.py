@@ -38,8 +38,6 @@ def baseline(
         Another of the same model and domain, which met nobody yet. What is found is not given out.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.
-    rng : np.random.Generator
-        All randomness.
 
     Yields
     ------

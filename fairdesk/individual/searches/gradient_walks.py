@@ -41,10 +41,6 @@ class GradientWalks:
     ----------
     context : SearchContext
         The model under audit and who may be asked about.
-    options : WalkOptions
-        The papers' parameters.
-    rng : np.random.Generator
-        All randomness.
     slopes : Slopes
         The gradient; both phases go where it becomes less.
     decay : float

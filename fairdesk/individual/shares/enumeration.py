@@ -43,8 +43,6 @@ def population(domain: Domain, real: Rows, most: int) -> int | None:
 
     Parameters
     ----------
-    domain : Domain
-        Any.
     real : Rows
         ``(n, d)``; people of the data who are in the domain.
     most : int

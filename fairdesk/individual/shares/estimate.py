@@ -257,12 +257,6 @@ class Shares(Adding):
 
     Parameters
     ----------
-    whom : tuple[Whom, ...]
-        The samples.
-    names : sequence of tuple[str, ...]
-        The sets of attributes, by their names.
-    confidence : float
-        Of the intervals.
     planned : int
         People of each sample at most.
     trial : int
@@ -392,12 +386,8 @@ class _Sample:
     ----------
     context : SearchContext
         As of `search`.
-    sets : sequence of Subset
-        The sets of protected attributes.
     planned : int
         People of each sample at most.
-    blocks : Samples
-        The samples.
     rows : int
         Rows of the data that may be checked.
     """
@@ -508,10 +498,6 @@ class _Judge:
     ----------
     context : SearchContext
         As of `search`.
-    sets : sequence of Subset
-        The sets of protected attributes.
-    books : bool
-        Whether findings are booked.
 
     Attributes
     ----------
@@ -550,12 +536,8 @@ def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) 
 
     Parameters
     ----------
-    context : SearchContext
-        That of the search, which has ended.
     people : Rows
         ``(n, d)``; the data's rows in the domain's codes.
-    rng : np.random.Generator
-        All randomness.
 
     Yields
     ------

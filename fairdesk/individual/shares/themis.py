@@ -58,12 +58,8 @@ class Groups:
 
     Parameters
     ----------
-    domain : Domain
-        Of the audit.
     subset : Subset
         The protected attributes whose values make the groups.
-    confidence : float
-        Of the interval.
     sets : int
         As of `greatest_gap`.
 
@@ -162,14 +158,10 @@ def greatest_gap(
 
     Parameters
     ----------
-    names : tuple[str, ...]
-        The attributes whose values make the groups.
     values : Rows
         ``(g, len(names))``; the codes of each group.
     people, favourable : NDArray[np.int64]
         ``(g,)``; who was asked about, and who of them gets the favourable decision.
-    confidence : float
-        Of the interval.
     total : int, optional
         Of how many people in all the sample is drawn, none of them twice; by default they are
         drawn independently.

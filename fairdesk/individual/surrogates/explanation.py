@@ -83,10 +83,6 @@ def explain(
         ``(m, d)``, ``m >= 1``; the real people: what others have.
     pair : Rows
         ``(2, d)``; the instance and its partner, in the domain.
-    favourable_class : int
-        The position of the favourable decision.
-    rng : np.random.Generator
-        All randomness.
 
     Raises
     ------

@@ -45,8 +45,6 @@ class LocalLinear:
         Who may be asked about.
     people : Rows
         ``(m, d)``, ``m >= 1``; the real people.
-    favourable_class : int
-        The position of the favourable decision.
     rng : np.random.Generator
         All randomness; everybody is explained with the same.
     """
@@ -137,8 +135,6 @@ class _Quarters(BaseDiscretizer):  # type: ignore[misc] # lime has no types
         ``(n, m)``; what samples are drawn from.
     quartiles : dict of int to Rows
         By column, in order, where its quarters end; the other columns are compared as they are.
-    random : np.random.RandomState
-        All randomness.
     """
 
     def __init__(self, data: Rows, quartiles: dict[int, Rows], random: Any) -> None:  # noqa: ANN401

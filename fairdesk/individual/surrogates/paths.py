@@ -62,10 +62,6 @@ def directed(path: Path, protected: frozenset[int], below: float) -> Iterator[Pa
 
     Parameters
     ----------
-    path : Path
-        That of a discriminatory person.
-    protected : frozenset of int
-        Attributes of which no predicate is toggled.
     below : float
         T2: only predicates with less confidence are toggled.
     """
@@ -79,8 +75,6 @@ def undirected(path: Path, protected: frozenset[int], least: float) -> Iterator[
 
     Parameters
     ----------
-    path : Path
-        Anybody's.
     protected : frozenset of int
         Attributes of which no predicate is toggled: it would lead to the same person.
     least : float

@@ -43,8 +43,6 @@ class Solver:
 
         Parameters
         ----------
-        path : Path
-            About protected attributes and those that vary.
         row : Rows
             ``(d,)``; somebody in the domain, with compared values of the protected attributes.
 

@@ -124,8 +124,6 @@ def tree_paths(
         ``(m,)``; which may be split.
     spacing : Rows
         ``(d,)``; how far neighbouring codes are apart, 0 for any fraction.
-    class_count : int
-        How many classes there are.
     depth : int
         A path has at most so many splits.
 

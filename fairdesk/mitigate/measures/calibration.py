@@ -29,8 +29,6 @@ def calibration(scores: Numbers, label: Mask, seed: int) -> tuple[float, float, 
         ``(n,)``; probabilities.
     label : NDArray[np.bool_]
         ``(n,)``; whether the label is favourable.
-    seed : int
-        Of the resamples.
     """
     parts = _parts(scores, label)
     least, most = _off(parts.mean(axis=0), resampled(parts, np.random.default_rng(seed)))

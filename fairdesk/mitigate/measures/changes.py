@@ -56,8 +56,6 @@ def changes(after: Verdict, before: Verdict, against: int) -> tuple[Change, ...]
 
     Parameters
     ----------
-    after, before : Verdict
-        Of one examiner.
     against : int
         The number of the trial that ``before`` is of.
 
@@ -87,8 +85,6 @@ def target_change(after: Verdict, best: Verdict, against: int, looks: int) -> Ch
 
     Parameters
     ----------
-    after, best : Verdict
-        Of one examiner.
     against : int
         The number of the trial that ``best`` is of.
     looks : int

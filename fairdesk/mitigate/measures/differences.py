@@ -63,8 +63,6 @@ def tango(more: int, fewer: int, n_samples: int, alpha: float = ALPHA) -> tuple[
     ----------
     more, fewer : int
         About how many the first says yes and the second no, and the other way round.
-    n_samples : int
-        Of how many.
     alpha : float
         The error that it may make.
     """

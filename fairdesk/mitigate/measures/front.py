@@ -15,13 +15,6 @@ def front(trials: Sequence[Trial], target: What) -> tuple[Trial, ...]:
     On the validation rows: by accuracy, and by what is to fall. Of trials that are equal in both
     all are on it, or none. A trial of which either is not known is not.
 
-    Parameters
-    ----------
-    trials : sequence of Trial
-        All that were made.
-    target : str
-        What is to fall.
-
     Returns
     -------
     tuple[Trial, ...]

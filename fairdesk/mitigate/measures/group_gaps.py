@@ -145,8 +145,6 @@ def gap_changes(
         ``(n,)``; whether each of the two decides favourably.
     label : NDArray[np.bool_]
         ``(n,)``.
-    rng : np.random.Generator
-        All randomness.
     alpha : float
         The error that an interval may make.
     """

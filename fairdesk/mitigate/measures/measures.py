@@ -158,14 +158,10 @@ class Examiner:
 
     Parameters
     ----------
-    mitigation : MitigationContext
-        The data, and what is to be repaired.
     split : Split
         Its validation and test rows.
     options : RepairOptions
         Its ``people``.
-    rng : np.random.Generator
-        All randomness.
 
     Attributes
     ----------

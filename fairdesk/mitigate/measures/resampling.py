@@ -34,10 +34,6 @@ def resampled(rows: Numbers, rng: np.random.Generator, times: int = TIMES) -> Nu
     ----------
     rows : NDArray[np.float64]
         ``(n, f)``, ``n >= 1``.
-    rng : np.random.Generator
-        All randomness.
-    times : int
-        How many resamples.
 
     Returns
     -------

@@ -87,12 +87,6 @@ def score_change(
 
     Parameters
     ----------
-    after, before : Apart
-        Of the same samples.
-    rng : np.random.Generator
-        All randomness.
-    times : int
-        How many resamples.
     alpha : float
         The error that the interval may make.
     """

@@ -39,12 +39,6 @@ def search(
 
     Parameters
     ----------
-    mitigation : MitigationContext
-        The data, the pairs and the model.
-    people : Rows
-        Not looked at.
-    options : AequitasOptions
-        The parameters.
     rng : np.random.Generator
         All randomness; the same generator gives the same trials.
 

@@ -151,8 +151,6 @@ class _Learner:
 
     Parameters
     ----------
-    repair : Repairing
-        What trains the model.
     rows : Rows
         ``(n, d)``; those to train with.
     models : list[FedModel]
@@ -203,8 +201,6 @@ class _Voting(FedModel):
 
     Parameters
     ----------
-    model : FedModel
-        How all of them are fed.
     votes : sequence of (float, estimator)
         Each one's weight, and a `_Learner`, or what answers the same for everybody.
     """

@@ -18,8 +18,6 @@ def luck_of_training(again: Trial, plain: Trial, target: str) -> Iterator[str]:
     ----------
     again, plain : Trial
         The model retrained with nothing added, by another seed and by the repair's own.
-    target : str
-        What is to fall.
     """
     found = {
         each.against: each

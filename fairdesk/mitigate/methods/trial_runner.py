@@ -71,17 +71,6 @@ class _Tried:
 class Repairing:
     """A repair at work.
 
-    Parameters
-    ----------
-    mitigation : MitigationContext
-        What it works with.
-    options : RepairOptions
-        The parameters.
-    target : str
-        What is to fall.
-    rng : np.random.Generator
-        All randomness.
-
     Attributes
     ----------
     looks : int
@@ -294,10 +283,6 @@ class Repairing:
 
         Parameters
         ----------
-        phase : str
-            The phase that it is.
-        added : int
-            How many of the pool.
         weights : NDArray[np.float64], optional
             ``(n,)``; how much each training row counts, where none are added.
         """

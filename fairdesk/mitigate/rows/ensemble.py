@@ -43,16 +43,10 @@ class Ensemble:
 
     Parameters
     ----------
-    domain : Domain
-        Says what the codes are.
     rows : Rows
         ``(n, d)``; real people to learn from.
     targets : NDArray[np.int64]
         ``(n,)``; their classes, two or more different ones.
-    classes : int
-        How many classes there are.
-    rng : np.random.Generator
-        All randomness.
 
     Raises
     ------

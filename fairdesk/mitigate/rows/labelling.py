@@ -52,16 +52,12 @@ def label(
 
     Parameters
     ----------
-    mitigation : MitigationContext
-        The data, and the model.
     split : Split
         Only its part to train with is looked at.
     rows : Rows
         ``(n, d)``.
     source : str
         Where labels come from; see above.
-    rng : np.random.Generator
-        All randomness.
 
     Returns
     -------

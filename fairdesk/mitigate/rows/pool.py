@@ -53,17 +53,11 @@ def of_pairs(
 
     Parameters
     ----------
-    mitigation : MitigationContext
-        Its pairs.
-    split : Split
-        The parts of the data.
     labels : str
         Where labels come from; see `fairdesk.mitigate.rows.labelling`. But for ``"model"`` both
         people of a pair have the same one.
     most : int
         So many rows at most are made, and labelled: what the greatest portion can take.
-    rng : np.random.Generator
-        All randomness.
 
     Raises
     ------
@@ -104,14 +98,10 @@ def of_rule(
 
     Parameters
     ----------
-    mitigation : MitigationContext
-        Its rule set.
     split : Split
         The parts of the data; samples are made from those to train with.
     most : int
         So many at most.
-    rng : np.random.Generator
-        All randomness.
 
     Raises
     ------

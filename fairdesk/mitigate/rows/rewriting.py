@@ -32,10 +32,6 @@ def widened(fed: FedModel, domain: Domain, texts: Sequence[str]) -> FedModel:
 
     Parameters
     ----------
-    fed : FedModel
-        The model.
-    domain : Domain
-        What the codes were.
     texts : sequence of str
         They have the codes after the last of each column of texts that the model reads as they are.
     """

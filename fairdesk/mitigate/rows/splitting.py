@@ -45,8 +45,6 @@ def split(mitigation: MitigationContext, rng: np.random.Generator) -> Split:
     ----------
     mitigation : MitigationContext
         Its rows, labels and groups.
-    rng : np.random.Generator
-        All randomness.
 
     Raises
     ------

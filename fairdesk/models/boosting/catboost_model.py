@@ -34,17 +34,7 @@ _EXPONENTIAL = frozenset({"Poisson", "Tweedie"})
 
 
 class CatBoostModel:
-    """A model of CatBoost.
-
-    Parameters
-    ----------
-    card : ModelCard
-        What it is.
-    booster : Any
-        The loaded model.
-    description : _Described
-        What it tells of itself.
-    """
+    """A model of CatBoost."""
 
     def __init__(self, card: ModelCard, booster: Any, description: _Described) -> None:  # noqa: ANN401 - CatBoost has no types
         self._card = card
@@ -119,8 +109,6 @@ def open_catboost(path: Path, form: str) -> CatBoostModel:
 
     Parameters
     ----------
-    path : Path
-        The file.
     form : str
         ``"cbm"`` or ``"json"``.
 

@@ -195,17 +195,6 @@ def _fault(tree: Tree, width: int, groups: int) -> str:
 def column_of(values: Any, name: str, kind: type, length: int | None = None) -> NDArray[Any]:  # noqa: ANN401 - any JSON
     """Return one list of a description as an array of a type.
 
-    Parameters
-    ----------
-    values : Any
-        What a file has there.
-    name : str
-        What it is called, for people.
-    kind : type
-        Of its numbers.
-    length : int, optional
-        How many there have to be.
-
     Raises
     ------
     BrokenError

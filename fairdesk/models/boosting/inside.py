@@ -96,8 +96,6 @@ def read_of(ensemble: Ensemble, scores: str) -> Read:
 
     Parameters
     ----------
-    ensemble : Ensemble
-        The trees.
     scores : str
         As in `ModelCard`.
 

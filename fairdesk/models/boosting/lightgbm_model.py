@@ -45,11 +45,6 @@ _CATEGORIES = "\npandas_categorical:"
 def read_lightgbm(text: str) -> Reading:
     """Read a model.
 
-    Parameters
-    ----------
-    text : str
-        What the file says.
-
     Raises
     ------
     BrokenError

@@ -32,13 +32,6 @@ class BoostedModel:
 
     Equal rows have equal answers, to the last bit, in whatever batch and wherever in it.
 
-    Parameters
-    ----------
-    card : ModelCard
-        What it is.
-    body : Ensemble or Linear
-        What it computes.
-
     Attributes
     ----------
     steady : bool

@@ -33,8 +33,6 @@ def open_boosted(path: Path, kind: str) -> OpenedModel:
 
     Parameters
     ----------
-    path : Path
-        The file.
     kind : str
         As `kind_of` told.
 
@@ -71,13 +69,6 @@ def open_boosted(path: Path, kind: str) -> OpenedModel:
 
 def open_booster(path: Path, booster: Any) -> BoostedModel:  # noqa: ANN401 - XGBoost's or LightGBM's
     """Read a bare booster, which its library rebuilt of a pickle, as its own file would be read.
-
-    Parameters
-    ----------
-    path : Path
-        The pickle.
-    booster : Any
-        The booster.
 
     Raises
     ------

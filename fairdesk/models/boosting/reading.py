@@ -42,15 +42,7 @@ class Reading:
 
 
 class UnsupportedError(Exception):
-    """A sound file holds a kind of model that is not read; the message is a clause that says which.
-
-    Parameters
-    ----------
-    why : str
-        The clause.
-    remedy : str
-        What to do.
-    """
+    """A sound file holds a kind of model that is not read; the message says which in a clause."""
 
     def __init__(self, why: str, remedy: str) -> None:
         super().__init__(why)

@@ -54,12 +54,8 @@ def answer_of(
 
     Parameters
     ----------
-    card : ModelCard
-        The model.
     table, label
         The data and the column with the decision or the truth.
-    favourable : str
-        What is favourable in it.
     model_favourable : str, optional
         The class that means it, several joined by " or ", or of a model that estimates a number
         a comparison. By default what is called as the favourable value, by the model or an

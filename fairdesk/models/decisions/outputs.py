@@ -110,8 +110,6 @@ def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:
     ----------
     chosen : NDArray[np.intp]
         ``(n,)``; positions of classes.
-    classes : int
-        How many there are.
     """
     scores: Scores = (chosen[:, None] == np.arange(classes)).astype(np.float32)
     return scores[:, 1:] if classes == 2 else scores
@@ -130,15 +128,7 @@ def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
 
 
 def first_line(error: BaseException, message: str | None = None) -> str:
-    """Return the first line of what a library says, with the kind of error, not too long.
-
-    Parameters
-    ----------
-    error : BaseException
-        What it raised.
-    message : str, optional
-        Its words, where they are not those of the error as they stand.
-    """
+    """Return the first line of what a library says, with the kind of error, not too long."""
     lines = (str(error) if message is None else message).strip().splitlines()
     text = f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

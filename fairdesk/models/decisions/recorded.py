@@ -60,8 +60,6 @@ def compared(
         ``(m, k)``; what it answers now, as `fairdesk.models.inputs.feeding.FedModel` gives it.
     rows : NDArray[np.intp]
         ``(m,)``; for which rows of the table.
-    table, label, mapping, card
-        The data, the column with the truth, and the model.
 
     Returns
     -------

@@ -37,8 +37,6 @@ def decided(answers: Scores, mapping: Mapping, card: ModelCard) -> Scores:
         ``(n, 1)`` or ``(n, k)``, as `fairdesk.models.model.OpenedModel.scores` gives them.
     mapping : Mapping
         Its ``together`` or ``threshold`` say what is decided; one of them is set.
-    card : ModelCard
-        The model's.
 
     Returns
     -------
@@ -88,8 +86,6 @@ def own_number(score: float, mapping: Mapping, card: ModelCard) -> float:
     score : float
         The score of the favourable decision, as `fairdesk.models.model.favourable_scores` gives
         it.
-    mapping, card
-        Of the model.
 
     Returns
     -------
@@ -125,8 +121,6 @@ def own_text(own: float, mapping: Mapping, card: ModelCard, *, second: bool) -> 
     ----------
     own : float
         As `own_number` gives it.
-    mapping, card
-        Of the model.
     second : bool
         Whether the second of the two decisions was made.
     """

@@ -382,8 +382,6 @@ def backward(
     layers_back, weights_back
         As `packed` makes them of the layers from output to input, with their weights turned and
         without biases.
-    column : int
-        Which answer.
     gradients : NDArray[np.float32]
         ``(n, inputs)``; filled.
     """
@@ -417,11 +415,6 @@ def backward(
 
 def packed(layers: Sequence[DenseLayer]) -> tuple[Shape, Float32, Float32]:
     """Put layers into the order in which `forward` reads them.
-
-    Parameters
-    ----------
-    layers : sequence of DenseLayer
-        From input to output.
 
     Returns
     -------

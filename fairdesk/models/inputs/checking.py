@@ -32,12 +32,6 @@ def problems(
 
     Parameters
     ----------
-    mapping : Mapping or Proposal
-        What was proposed, or made of it.
-    card : ModelCard
-        The model.
-    table : Table
-        The data.
     label : str
         The column with the decision or the truth.
     """

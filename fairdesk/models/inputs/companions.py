@@ -40,8 +40,6 @@ def with_companions(opened: OpenedModel, companions: Sequence[Companion]) -> Ope
 
     Parameters
     ----------
-    opened : OpenedModel
-        The model.
     companions : sequence of Companion
         The files, in the order in which rows go through those that are transformers.
 
@@ -85,8 +83,6 @@ class DescribedModel:
     ----------
     opened : OpenedModel
         The model; all that it offers is offered.
-    card : ModelCard
-        What it is.
     """
 
     def __init__(self, opened: OpenedModel, card: ModelCard) -> None:

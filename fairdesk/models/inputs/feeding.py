@@ -37,10 +37,6 @@ class FedModel:
 
     Parameters
     ----------
-    opened : OpenedModel
-        The model.
-    mapping : Mapping
-        How attributes become its inputs.
     attributes : tuple[Attribute, ...]
         What the columns of the rows are.
 
@@ -230,10 +226,6 @@ def numbers_of(item: Input, attribute: Attribute, codes: Codes) -> Codes:
 
     Parameters
     ----------
-    item : Input
-        How it is made.
-    attribute : Attribute
-        What it is made from.
     codes : NDArray[np.float64]
         ``(n,)``.
 

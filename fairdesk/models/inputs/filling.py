@@ -80,8 +80,6 @@ def fill(
         ``(m, 5)``; of each input the attribute that it is made from; where its entries begin, and
         how many there are; where its steps begin, and how many there are. Without entries the
         number is the code; with one, that; else the entry at the code, the last for NaN.
-    entries : NDArray[np.float64]
-        All inputs' entries.
     operations : NDArray[np.int64]
         All inputs' steps: 0 subtract, 1 divide, 2 multiply, 3 add.
     by : NDArray[np.float64]

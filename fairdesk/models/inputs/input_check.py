@@ -126,12 +126,8 @@ def check(
 
     Parameters
     ----------
-    opened : OpenedModel
-        The model.
     table, mapping
         The data, and how columns become inputs: all rows are asked, with all values of the data.
-    label, favourable : str
-        The label column and its favourable value.
 
     Raises
     ------
@@ -270,11 +266,6 @@ def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
     """Choose which of two decisions is the favourable one by what agrees better with the label.
 
     Only where no name tells: where `fairdesk.models.decisions.favourable.Answer.clear` is false.
-
-    Parameters
-    ----------
-    mapping, proof
-        What was proposed, and how it fared.
 
     Returns
     -------

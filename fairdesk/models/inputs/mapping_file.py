@@ -129,17 +129,6 @@ def parse(text: bytes) -> MapFile:
 def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M:
     """Change a mapping, or what was proposed, as a file says.
 
-    Parameters
-    ----------
-    mapping_file : MapFile
-        The file's content.
-    mapping : Mapping or Proposal
-        What stays where the file says nothing.
-    card : ModelCard
-        The model.
-    table : Table
-        The data.
-
     Raises
     ------
     SpecError
@@ -216,15 +205,7 @@ def _is_gap(entry: Entry, made: Collection[str]) -> bool:
 
 
 def written(mapping: Mapping, card: ModelCard) -> dict[str, Any]:
-    """Write a mapping as plain data; `apply` gives the same mapping again.
-
-    Parameters
-    ----------
-    mapping : Mapping
-        Complete.
-    card : ModelCard
-        The model.
-    """
+    """Write a mapping as plain data; `apply` gives the same mapping again."""
     if card.scores == VALUES and mapping.threshold is not None:
         favourable: tuple[str, ...] = (f"{sign_of(mapping)} {mapping.threshold!r}",)
     else:

@@ -98,10 +98,6 @@ def recognise(names: Sequence[str], table: Table, columns: Sequence[Column]) -> 
     ----------
     names : sequence of str
         Inputs that no column is called like: ``"sex_Male"``, ``"sex=Male"``, ``"male"``.
-    table : Table
-        The data.
-    columns : sequence of Column
-        The columns that an input can be made from.
     """
     known: dict[str, Values] = {}
 

@@ -40,8 +40,6 @@ def other_ways(
     ----------
     agrees, ranks : float
         The share of the rows in which the model, as it is fed, agrees; its AUC, if it has any.
-    fed : FedModel
-        The model.
     rows, scores, wanted
         ``(n, d)``, ``(n, k)`` and ``(n,)``: what it was asked, what it answered, and whether the
         label is favourable.

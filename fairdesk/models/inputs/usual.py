@@ -211,10 +211,6 @@ def offers(
 
     Parameters
     ----------
-    prove : callable
-        Asks the model.
-    card : ModelCard
-        The model.
     table : Table
         The data: preparations are fitted on all its rows, and tried on some.
     label : str

@@ -80,8 +80,6 @@ def plain(
         In the order in which they compute.
     learnt : Learnt
         What the training of the network tells about its answer.
-    chain : Chain, optional
-        What comes before them.
 
     Raises
     ------

@@ -95,13 +95,6 @@ class Named:
 def look_through(config: object, name: str) -> Named:
     """Compare everything that a description names with what only computes.
 
-    Parameters
-    ----------
-    config : object
-        The description.
-    name : str
-        Of the file.
-
     Raises
     ------
     ModelError

@@ -36,8 +36,6 @@ def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> Opened
 
     Parameters
     ----------
-    path : Path
-        The file.
     trusted : bool
         Whether the auditor agreed that code inside may run.
     output : str
@@ -156,10 +154,6 @@ def learnt_from(loss: object, output: str, outputs: Sequence[str]) -> Learnt:
     ----------
     loss : object
         As Keras writes it: a name, a description, or one of them for each output.
-    output : str
-        The output that answers.
-    outputs : sequence of str
-        All of them.
     """
     if isinstance(loss, dict) and output in loss:
         loss = loss[output]

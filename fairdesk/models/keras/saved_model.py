@@ -30,10 +30,6 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
 
     Parameters
     ----------
-    path : Path
-        The folder.
-    trusted : bool
-        Whether the auditor agreed to that.
     output : str
         Which of its outputs answers; empty for the first.
 

@@ -69,14 +69,8 @@ class TensorFlowModel:
 
     Parameters
     ----------
-    card : ModelCard
-        What it is.
     call : callable
         From the list of the model's tensors to its answer ``(n, ...)``.
-    tensors : sequence of Tensor
-        What it takes.
-    reading : Reading
-        How its answer becomes scores.
 
     Attributes
     ----------
@@ -226,8 +220,6 @@ def read_answer(values: NDArray[Any], activation: str, learnt: Learnt) -> Answer
         ``(n, k)``.
     activation : str
         The last activation, as Keras names it; empty when unknown.
-    learnt : Learnt
-        What the training tells.
     """
     width = values.shape[1]
     classes = tuple(str(i) for i in range(max(width, 2)))
@@ -310,16 +302,10 @@ def open_with_tensorflow(
 
     Parameters
     ----------
-    path : Path
-        The file.
-    parts : KerasParts
-        Its description.
     named : Named
         What that names, which was looked through already.
     why : str
         What of the network FairDesk does not compute by itself.
-    learnt : Learnt
-        What its training tells about its answer.
     output : str
         Which output answers; empty for the first.
     trusted : bool

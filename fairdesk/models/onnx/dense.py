@@ -30,17 +30,6 @@ def dense_part(
 ) -> tuple[Plain, list[str]]:
     """Read a network as a chain of dense layers.
 
-    Parameters
-    ----------
-    graph : Graph
-        The network.
-    output : str
-        What is asked of it.
-    inputs : sequence of str
-        What it is given.
-    learnt : Learnt
-        What the file tells about its answer.
-
     Returns
     -------
     plain : Plain

@@ -47,8 +47,6 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
 
     Parameters
     ----------
-    path : Path
-        The file.
     output : str
         Which of its outputs answers, of a model with several; one is chosen when left out.
 

@@ -118,11 +118,6 @@ NO_NODE = Node("", (), (), {})
 class Graph:
     """The network.
 
-    Parameters
-    ----------
-    model : ModelProto
-        The file.
-
     Attributes
     ----------
     nodes : list of Node

@@ -33,12 +33,6 @@ class OnnxModel:
 
     Parameters
     ----------
-    card : ModelCard
-        What it is.
-    runner : Asked
-        The loaded model.
-    answer : OutputMeaning
-        What is asked for.
     network : DenseNetwork, optional
         The same as dense layers, where it is such a network.
     forest : Forest, optional

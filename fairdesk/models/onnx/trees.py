@@ -29,14 +29,8 @@ def forest_of(graph: Graph, output: str, inputs: Sequence[str], scores: str) -> 
 
     Parameters
     ----------
-    graph : Graph
-        The file's.
-    output : str
-        What is asked for, by name.
     inputs : sequence of str
         What the model is given, by name: trees are read that look at one matrix, and nothing else.
-    scores : str
-        As the card has it.
     """
     node = graph.maker(output)
     while node is not None and node.operation in _BETWEEN:

@@ -49,16 +49,10 @@ def estimator_as_onnx(
 
     Parameters
     ----------
-    estimator : object
-        The classifier.
-    card : ModelCard
-        Its card.
     sample : Inputs, optional
         What it is given, one array per input, for an estimator that takes named columns: each
         becomes an input of its own, a text or a number. Where all are numbers and the estimator is
         no pipeline, and for one that takes a matrix, there is one input, ``"X"``.
-    double : bool
-        Whether numbers have double precision, not single.
 
     Raises
     ------
@@ -101,8 +95,6 @@ class Converted:
 
     Parameters
     ----------
-    card : ModelCard
-        The estimator's.
     content : bytes
         As `estimator_as_onnx` gives it.
 

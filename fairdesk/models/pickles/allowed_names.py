@@ -265,11 +265,6 @@ _HARMFUL_BEGINNINGS = (
 def standing(module: str, name: str) -> Standing:
     """Return what is known of a name, without importing anything.
 
-    Parameters
-    ----------
-    module, name : str
-        As a pickle has them.
-
     Returns
     -------
     str

@@ -75,8 +75,6 @@ def load(path: Path, *, trusted: bool) -> Loaded:
 
     Parameters
     ----------
-    path : Path
-        The file.
     trusted : bool
         Whether the auditor agreed that the file's own code may run. It is not needed for what
         passes the allow-list.
@@ -158,8 +156,6 @@ def refused_names(names: Iterable[tuple[str, str]], *, real: bool = False) -> tu
 
     Parameters
     ----------
-    names : iterable of (str, str)
-        Modules and names.
     real : bool
         Whether the library that opens the file takes each name for what it is, so that nothing
         can stand for it that is harmless.

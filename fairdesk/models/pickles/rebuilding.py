@@ -15,13 +15,7 @@ from numpy.typing import NDArray
 
 
 class RefusedError(Exception):
-    """A pickle asks for what no honest file asks for.
-
-    Parameters
-    ----------
-    name : str
-        The name it asked for, with its module.
-    """
+    """A pickle asks for what no honest file asks for."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -35,10 +29,6 @@ class Token:
 
     Parameters
     ----------
-    name : str
-        With its module.
-    thing : Any
-        What is meant.
     called, made : bool
         Whether a pickle may call it, and make empty instances of it.
     """
@@ -291,8 +281,6 @@ def check_nodes(thing: object, nodes: object) -> None:
 
     Parameters
     ----------
-    thing : object
-        The tree.
     nodes : object
         What it is filled with; looked at only when it is an array with the fields of nodes.
 

@@ -371,8 +371,6 @@ class _Reader(_Machine):
 
     Parameters
     ----------
-    stream : Bounded
-        The file.
     names : dict[tuple[str, str], None]
         Where the names go, in their order.
     fills : list

@@ -158,14 +158,8 @@ class Scope:
 
     Parameters
     ----------
-    rows : int
-        How many.
-    columns : dict[str, Column]
-        What is known.
     derived : dict[str, callable]
         What is computed from these, by name: it is given this scope.
-    parent : Scope, optional
-        Where else to look.
     """
 
     def __init__(

@@ -28,15 +28,7 @@ EXPRESSIONS = (
 
 
 class Definitions:
-    """What expressions may name: the kinds of fields, and functions that the document defines.
-
-    Parameters
-    ----------
-    kinds : mapping of str to Kind
-        By the names of fields.
-    functions : mapping of str to Element
-        By their names.
-    """
+    """What expressions may name: the kinds of fields, and functions that the document defines."""
 
     def __init__(self, kinds: Mapping[str, Kind], functions: Mapping[str, Element]) -> None:
         self.kinds = dict(kinds)

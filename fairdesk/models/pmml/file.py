@@ -29,17 +29,6 @@ _KINDS = {
 class PmmlModel:
     """A model of a PMML document.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    root : Element
-        The document.
-    dictionary : Dictionary
-        What it defines.
-    model : Model
-        Its model.
-
     Attributes
     ----------
     steady : bool

@@ -39,13 +39,7 @@ _DEEPEST = 20
 
 
 class Dictionary:
-    """What the whole document defines.
-
-    Parameters
-    ----------
-    root : Element
-        The document.
-    """
+    """What the whole document defines."""
 
     def __init__(self, root: Element) -> None:
         fields = [each for each in root.within("DataDictionary") if each.tag == "DataField"]
@@ -59,17 +53,6 @@ class Dictionary:
 
 class Model:
     """A model with its own fields, and what it makes of its answers.
-
-    Parameters
-    ----------
-    element : Element
-        The model.
-    dictionary : Dictionary
-        What the document defines.
-    known : Definitions
-        The kinds of the fields that are known around it.
-    depth : int
-        How many models it is within.
 
     Attributes
     ----------

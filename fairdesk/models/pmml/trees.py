@@ -146,15 +146,6 @@ def _answer(node: Element, places: dict[str, int], before: Float64, *, votes: bo
 class Trees:
     """Trees over the same fields, whose answers are added up.
 
-    Parameters
-    ----------
-    trees : sequence of Tree
-        The trees.
-    weights : sequence of float
-        What each one's answer is multiplied by.
-    known : Definitions
-        The kinds of the fields.
-
     Raises
     ------
     NotReadError
@@ -400,8 +391,6 @@ class TreePart:
         The ``TreeModel``.
     classes : tuple[str, ...]
         What it decides between; empty where it estimates an amount.
-    known : Definitions
-        The kinds of the fields.
     """
 
     def __init__(self, element: Element, classes: tuple[str, ...], known: Definitions) -> None:

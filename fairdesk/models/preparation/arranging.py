@@ -74,10 +74,6 @@ def columns_for(
 
     Parameters
     ----------
-    lists : Mapping[str, tuple[str, ...]]
-        What lies beside it.
-    width : int
-        How many columns it takes.
     numbers : bool
         Whether it takes numbers (a scaler) or values (an encoder). A list whose name says that
         it is of such columns comes first; one of the other sort never fits.
@@ -106,16 +102,8 @@ def arranged(
 
     Parameters
     ----------
-    inputs : int
-        How many the model takes.
-    scalers : Mapping[str, tuple[str, ...]]
-        The columns of each scaler.
     one_hot : Mapping[str, Sequence[str]]
         Per column: the values that became an input each.
-    codes : iterable of str
-        The columns whose values became numbers.
-    lists : Mapping[str, tuple[str, ...]]
-        Lists of names.
     """
     whole = {columns: name for name, columns in scalers.items() if len(columns) == inputs}
     if len(whole) == 1:

@@ -143,15 +143,7 @@ def asked_of(estimator: Any, path: Path) -> dict[str, Asked]:  # noqa: ANN401 - 
 
 
 def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix, a pandas frame or texts
-    """Return rows in the form that a model of scikit-learn's kind takes.
-
-    Parameters
-    ----------
-    card : ModelCard
-        The model's.
-    inputs : Inputs
-        One array per input.
-    """
+    """Return rows in the form that a model of scikit-learn's kind takes."""
     if card.takes is Takes.MATRIX:
         return np.column_stack(inputs)
     if not card.named and len(inputs) > 1:

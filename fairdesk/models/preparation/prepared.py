@@ -34,8 +34,6 @@ class PreparedModel:
 
     Parameters
     ----------
-    opened : OpenedModel
-        The model.
     before : sequence of (str, Any)
         Names and fitted transformers with scikit-learn's interface, in order.
 

@@ -94,12 +94,6 @@ class Preparation:
 
         Parameters
         ----------
-        hints : Hints
-            That.
-        inputs : int
-            How many inputs the model takes.
-        classes : sequence
-            Its classes, as they are or as texts.
         named : bool
             Whether it knows the names of its inputs itself.
         """

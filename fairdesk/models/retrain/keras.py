@@ -72,12 +72,8 @@ def refit_keras(
 
     Parameters
     ----------
-    model : OpenedModel
-        A network from a Keras file, with one output.
     lesson, held_out : Taught
         Numbers ``(n, inputs)``, or one array per input.
-    training : Training
-        How.
     seed : int
         Of new weights, of the order of rows, and of what layers draw.
 
@@ -213,16 +209,12 @@ class _Network:
 
     Parameters
     ----------
-    path : Path
-        Its file.
     optimiser : str
         As of `Training`.
     tune : bool
         Whether it begins with the weights of the file.
     trusted : bool
         Whether code inside may run.
-    compiled : bool
-        Whether XLA compiles its loops.
     """
 
     def __init__(

@@ -106,14 +106,8 @@ def loss_of(
     ----------
     training : Mapping[str, Any]
         How the network was trained, as the file tells it.
-    output : str
-        The name of its output.
     activation : str
         Its last activation; empty where it is unknown.
-    width : int
-        How many numbers it answers with.
-    learnt : Learnt
-        What the training tells about its answer.
     """
     name, settings = _described(_of_output(training.get("loss"), output))
     own = _LOSSES.get(name.replace("_", "").lower(), "")
@@ -136,8 +130,6 @@ def optimiser_of(training: Mapping[str, Any], chosen: str, *, tune: bool) -> Any
 
     Parameters
     ----------
-    training : Mapping[str, Any]
-        How the network was trained, as the file tells it.
     chosen : str
         ``"own"``, or another by its name.
     tune : bool

@@ -52,12 +52,8 @@ def refit_scikit(model: ScikitModel, training_set: TrainingBatch, seed: int) -> 
 
     Parameters
     ----------
-    model : ScikitModel
-        A classifier with one output.
     lesson : Taught
         Rows as the estimator takes them.
-    seed : int
-        Of every part that takes one.
 
     Returns
     -------

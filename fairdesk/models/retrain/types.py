@@ -33,14 +33,8 @@ def refit(
 
     Parameters
     ----------
-    fed : FedModel
-        The model, and how it is fed.
-    lesson : Lesson
-        What it is trained on.
     held_out : Lesson
         What tells when to end; never trained on.
-    training : Training
-        How, where it is a network.
     seed : int
         Of all randomness that the model lets be set.
 

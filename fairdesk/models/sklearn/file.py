@@ -56,15 +56,6 @@ _MODEL_WORDS = ("model", "classifier", "clf", "estimator", "pipeline", "regresso
 class ScikitModel:
     """A model with scikit-learn's interface.
 
-    Parameters
-    ----------
-    card : ModelCard
-        What it is.
-    estimator : object
-        The classifier or regressor.
-    asked : Asked
-        What is asked of it.
-
     Attributes
     ----------
     estimator, asked
@@ -188,8 +179,6 @@ def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> Opene
 
     Parameters
     ----------
-    path : Path
-        The file.
     trusted : bool
         Whether its own code may run; needed only where the allow-list refuses it.
     output : str

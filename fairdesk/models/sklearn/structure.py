@@ -94,12 +94,8 @@ def structure_of_estimator(
 
     Parameters
     ----------
-    opened : Answering
-        The model.
     before : sequence of (str, Any)
         Fitted transformers that come before it, by name.
-    card : ModelCard
-        Of the model with them.
 
     Raises
     ------

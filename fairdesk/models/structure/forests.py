@@ -143,8 +143,6 @@ class ForestBuilder:
             ``(k,)``.
         decides : Decides
             As `Forest`.
-        unit : float
-            The unit roundoff of the library's sums.
         """
         lengths = [len(each) for each in self.column]
         roots = np.concatenate([[0], np.cumsum(lengths)])[:-1].astype(np.int64)

@@ -35,8 +35,6 @@ def structure_of_network(
 
     Parameters
     ----------
-    network : sequence of DenseLayer
-        From input to output.
     centre : NDArray[np.float64], optional
         ``(inputs,)``; what is subtracted from the inputs first.
     roundings : int

@@ -26,8 +26,6 @@ def band_edges(values: Rows, *, integral: bool) -> tuple[float, ...]:
     ----------
     values : Rows
         ``(n,)``; NaN is not known.
-    integral : bool
-        Whether they are whole numbers.
     """
     known = values[~np.isnan(values)]
     if not len(known):

@@ -62,8 +62,6 @@ def parts(report: Report, choice: Choice) -> tuple[Part, ...]:
     ----------
     report : Report
         The whole one: nothing dropped yet, with everything that can be added.
-    choice : Choice
-        What is dropped and added.
     """
     needed = required(report.template, final=report.status == "Final")
     found: dict[str, Part] = {}
@@ -135,10 +133,6 @@ def chosen(report: Report, choice: Choice, dropped: Collection[str] = ()) -> Rep
     ----------
     report : Report
         Of its sections, charts and tables all that may be shown.
-    choice : Choice
-        What is dropped and added.
-    dropped : collection of str
-        Titles of sections that are missing already.
     """
     names = [*dropped]
     kept: list[Section] = []

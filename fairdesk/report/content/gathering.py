@@ -77,8 +77,6 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
 
     Parameters
     ----------
-    store : Store
-        The audit.
     shown : Shown, optional
         What may be told of single people; everything, where it is left out.
     """

@@ -105,10 +105,6 @@ class Shown:
     ----------
     kind : str
         As in `fairdesk.audit.store.details.Choice`.
-    spec : AuditSpec
-        The question.
-    table : Table
-        The audited data.
     """
 
     def __init__(self, kind: Redaction, spec: AuditSpec, table: Table) -> None:
@@ -169,8 +165,6 @@ class Shown:
 
         Parameters
         ----------
-        text : str
-            What somebody, or the program, wrote.
         strict : bool
             Whether names of one or two letters, and numbers, count too where no quotes are around
             them: in what speaks of nothing but values.

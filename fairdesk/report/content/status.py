@@ -58,10 +58,6 @@ def standing(store: Store, template: TemplateKey, choice: Choice | None = None) 
 
     Parameters
     ----------
-    store : Store
-        The audit.
-    template : str
-        Which kind of report.
     choice : Choice, optional
         How it is wanted; as the log has it when left out.
     """

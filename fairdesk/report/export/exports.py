@@ -175,10 +175,6 @@ def write_retraining_csv(store: Store, path: Path, *, share: float = 0.10) -> No
 
     Parameters
     ----------
-    store : Store
-        The audit.
-    path : Path
-        The file to write.
     share : float
         At most so many rows are added, as a share of the data's rows.
 

@@ -143,10 +143,6 @@ class _Fields:
 
     Parameters
     ----------
-    store : Store
-        The audit.
-    one : callable
-        Writes one value, of which there are few.
     numbers : callable
         Writes numbers, of which few are equal, given the kind of their field.
     """

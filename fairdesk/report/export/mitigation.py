@@ -83,12 +83,6 @@ def write_repair(
 
     Parameters
     ----------
-    store : Store
-        The audit.
-    worker : Worker
-        Writes Parquet in its process.
-    run_id : int
-        The repair's.
     trial : int
         The trial's number. Of a model that cannot be retrained it is 0, and has all rows.
     folder : Path

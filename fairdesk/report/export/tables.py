@@ -112,19 +112,13 @@ def rows_of_people(
     ----------
     attributes : sequence of Attribute
         What the columns of ``people`` are.
-    table : Table
-        The table.
     people : Rows
         ``(m, d)`` codes, as `decoded` takes them.
-    label : str
-        The label column.
     labels : sequence of str
         ``(m,)``; its values, as it has them.
     like : NDArray[np.intp], optional
         ``(m,)``; whose values they have in columns that are no attributes: places in the table.
         Without it these cells are missing.
-    texts : sequence of str
-        New texts.
 
     Returns
     -------

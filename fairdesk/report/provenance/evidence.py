@@ -151,8 +151,6 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
 
     Parameters
     ----------
-    spec : AuditSpec
-        The question.
     run : RunSpec, optional
         The search; none where nothing was run.
     mapped : bool

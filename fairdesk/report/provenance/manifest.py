@@ -185,8 +185,6 @@ def sidecar(store: Store, files: Mapping[str, Path]) -> bytes:
 
     Parameters
     ----------
-    store : Store
-        The audit.
     files : mapping of str to Path
         By the names they are told under. A folder counts as one.
 

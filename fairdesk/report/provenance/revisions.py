@@ -42,8 +42,6 @@ def only_signed(document: bytes, size: int) -> bool:
 
     Parameters
     ----------
-    document : bytes
-        The PDF.
     size : int
         So many of its first bytes are what it was before.
     """

@@ -92,8 +92,6 @@ class Key:
 
         Parameters
         ----------
-        document : bytes
-            The PDF.
         reason : str
             Why it is signed; readers of PDFs show it.
 
@@ -213,8 +211,6 @@ def check_pdf(document: bytes, roots: Sequence[bytes] = ()) -> tuple[Signature, 
 
     Parameters
     ----------
-    document : bytes
-        The PDF.
     roots : sequence of bytes
         Certificates that the reader trusts, PEM or DER.
 

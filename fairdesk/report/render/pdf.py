@@ -126,11 +126,6 @@ class Preview:
     second: do both outside of the window's thread. Typst draws all pages at once; so ask for small
     pictures first. Only the first call sets the pages, the later ones just draw them. It can be
     asked in any thread, and by several: they wait for each other.
-
-    Parameters
-    ----------
-    report : Report
-        What to show.
     """
 
     def __init__(self, report: Report) -> None:

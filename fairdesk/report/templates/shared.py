@@ -30,8 +30,6 @@ def metrics(material: Material, *, repairs: bool = True) -> Grid:
 
     Parameters
     ----------
-    material : Material
-        What the report is made from.
     repairs : bool
         Whether also what was measured of models that were trained again.
     """

@@ -88,8 +88,6 @@ def check_files(
 
     Parameters
     ----------
-    store : Store
-        The audit, opened to be read.
     audit : Path
         Where its file is: exported files are looked for beside it.
     given : sequence of Path

@@ -44,19 +44,7 @@ _OF_OPEN_RUN = ("method", "seed", "versions", "sha256", "started")
 def compare_manifest(
     tally: Tally, name: str, content: bytes, store: Store, entries: Sequence[LogEntry]
 ) -> None:
-    """Hold a manifest against the audit as it was when the manifest was made.
-
-    Parameters
-    ----------
-    tally : Tally
-        Counts what agrees and what differs.
-    name : str
-        Of the file that the manifest is, or stands in.
-    content : bytes
-        The manifest's JSON.
-    store, entries : Store, sequence of LogEntry
-        The audit, and its log.
-    """
+    """Hold a manifest against the audit as it was when the manifest was made."""
     try:
         document = msgspec.json.decode(content, type=dict[str, Any])
         manifest = msgspec.convert(document, Manifest)

@@ -90,8 +90,6 @@ def verify(
     ----------
     worker : Worker
         Reads the data, opens the model and asks it.
-    asked : Recheck
-        What to check, with what.
     files : sequence of Path
         Exported files, or folders of them; see `fairdesk.report.verified.files.check_files`.
     manifest : Path, optional

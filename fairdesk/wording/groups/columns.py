@@ -71,12 +71,6 @@ def formula(spec: AuditSpec, table: GroupTable, line: GroupLine, name: str) -> s
 
     Parameters
     ----------
-    spec : AuditSpec
-        The question.
-    table : GroupTable
-        The table.
-    line : GroupLine
-        The group.
     name : str
         One of `heads`.
 

@@ -65,10 +65,6 @@ def evidence_sentence(
 
     Parameters
     ----------
-    spec : AuditSpec
-        The question.
-    rule_set : RuleSet
-        Which one.
     mined : Mined, optional
         What was examined with it: figures of the only subgroup are not corrected.
     """
@@ -511,8 +507,6 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
 
     Parameters
     ----------
-    spec : AuditSpec
-        The question.
     terms : sequence of TermRate
         Those of one category, the lowest rate first; not none.
     """

@@ -32,8 +32,6 @@ class Documents(AuditFile):
 
         Parameters
         ----------
-        details : Details
-            All of it.
         labels : mapping, optional
             What the fields are called for people, by their keys.
         """
@@ -67,10 +65,6 @@ class Documents(AuditFile):
 
         Parameters
         ----------
-        what : str
-            A sentence.
-        files : mapping of str to Path
-            By their names in the export.
         manifest : str
             As `fairdesk.report.provenance.manifest` makes it; empty for none.
 

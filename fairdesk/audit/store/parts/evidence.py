@@ -26,10 +26,6 @@ class Evidence(AuditFile):
 
         Parameters
         ----------
-        what : str
-            A sentence.
-        kind : str
-            What it is about.
         facts : object, optional
             The same for programs; anything that msgspec writes as JSON.
         """

@@ -211,8 +211,6 @@ class Pairs(AuditFile):
         ----------
         pair_ids : NDArray[np.int64]
             ``(n,)``; the pairs' numbers, ascending.
-        weighed : Plausibility
-            Of each.
         """
         columns = weighed_values(weighed) | {"repeats": self._repeats(pair_ids, weighed)}
         values = zip(*(each.tolist() for each in columns.values()), pair_ids.tolist(), strict=True)
@@ -261,19 +259,7 @@ class Pairs(AuditFile):
         return np.array(repeats)
 
     def learn(self, pair_id: int, what: str, document: msgspec.Struct, message: str = "") -> None:
-        """Keep what was learned about a pair, in place of what was known of that kind.
-
-        Parameters
-        ----------
-        pair_id : int
-            The pair's number.
-        what : str
-            Its kind.
-        document : Struct
-            What was learned.
-        message : str
-            A sentence for the log.
-        """
+        """Keep what was learned about a pair, in place of what was known of that kind."""
         with self._writing():
             said = message or f"Pair {pair_id}: “{what}” was recorded."
             self._keep_learned(pair_id, what, document, said)

@@ -33,15 +33,7 @@ _KINDS = {"ModelError": ModelError, "TrustRequiredError": TrustRequiredError}
 
 
 class Relay:
-    """The process of an older Python that opens models.
-
-    Parameters
-    ----------
-    python : str
-        Its interpreter.
-    unconfined : bool
-        Whether it is not to confine itself.
-    """
+    """The process of an older Python that opens models."""
 
     def __init__(self, python: str, *, unconfined: bool) -> None:
         module = ["fairdesk.audit.worker.relay_server", *(["--unconfined"] if unconfined else [])]
@@ -104,15 +96,7 @@ class Relay:
 
 
 class RelayedModel:
-    """A model that is open in an older Python.
-
-    Parameters
-    ----------
-    card : ModelCard
-        What it is.
-    relay : Relay
-        Where it is open.
-    """
+    """A model that is open in an older Python."""
 
     def __init__(self, card: ModelCard, relay: Relay) -> None:
         self._card = card

@@ -25,8 +25,6 @@ def write(stream: BinaryIO, message: dict[str, Any], arrays: Sequence[NDArray[An
 
     Parameters
     ----------
-    stream : BinaryIO
-        A pipe.
     message : dict
         What JSON can hold; ``"arrays"`` is this module's own key.
     arrays : sequence of NDArray

@@ -51,13 +51,6 @@ class HelpButton(QToolButton):
     """A “?” that opens the help on what is around it.
 
     Tab passes it by: the key F1 does the same from wherever the keyboard is.
-
-    Parameters
-    ----------
-    about : str
-        What the help is about, for all readers.
-    topic : str
-        Its own topic, if not that of what is around it.
     """
 
     def __init__(self, about: str, topic: str = "") -> None:

@@ -104,10 +104,6 @@ def in_background(
         Whoever asked; when it is gone by then, the result is dropped.
     call : callable
         The slow call; must not touch a widget.
-    done : callable
-        Given the result.
-    failed : callable
-        Given the error in plain words.
 
     Returns
     -------

@@ -40,8 +40,6 @@ class StoreThread(QObject):
 
     Parameters
     ----------
-    path : Path
-        The audit file.
     owner : QObject
         The window's part that asks. When it is gone, answers are dropped.
 

@@ -27,13 +27,7 @@ NAMES = {
 
 
 class KindCard(Card):
-    """One kind of plan.
-
-    Parameters
-    ----------
-    kind : PlanKind
-        The kind.
-    """
+    """One kind of plan."""
 
     def __init__(self, kind: PlanKind) -> None:
         super().__init__()

@@ -32,8 +32,6 @@ class ProblemsCard(Card):
 
         Parameters
         ----------
-        problems : sequence of str
-            Each in sentences.
         fed : bool
             Whether there is a model, whose inputs are made from columns.
         """

@@ -118,8 +118,6 @@ class Feeding:
 
         Parameters
         ----------
-        mapping : Mapping
-            What is tried.
         card, table, label
             The model, the data, and the column of their outcome.
         check : callable

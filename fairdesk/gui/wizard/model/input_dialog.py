@@ -42,19 +42,6 @@ _LOW, _HIGH = 300, 560
 class InputDialog(FormDialog):
     """Asks how one input is made. Every change is shown at once in the sentence below.
 
-    Parameters
-    ----------
-    fed : Mapping or Proposal
-        How all inputs are made now.
-    position : int
-        Which one is asked about.
-    card : ModelCard
-        The model.
-    table : Table
-        The data.
-    columns : tuple of str
-        The columns that can be chosen.
-
     Attributes
     ----------
     fed : Mapping or Proposal

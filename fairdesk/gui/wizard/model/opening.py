@@ -96,12 +96,8 @@ def open_files(
 
     Parameters
     ----------
-    worker : Worker
-        Keeps it open.
     trusted : sequence of str
         Fingerprints of the files that the auditor agreed to run.
-    wish : Wish
-        What to open.
     say : callable
         Told what goes on, a sentence at a time.
     stopped : callable

@@ -101,10 +101,6 @@ class AttributeDialog(FormDialog):
 
     Parameters
     ----------
-    column : Column
-        Its column.
-    choice : Choice
-        What is decided about it.
     counts : sequence of int
         Of a number: how many rows are in each of equal parts of its range.
     others : sequence of str

@@ -127,8 +127,6 @@ class RefinementView(QWidget):
         ----------
         run, found : int
             Its number, and how many examples it has.
-        refinement : Refinement
-            As measured.
         """
         before = (self._run, self._found, self._shown)
         self._run, self._found, self._shown = run, found, refinement

@@ -18,8 +18,6 @@ def draw_icon(painter: QPainter, place: QRectF, name: str, colour: str) -> None:
     ----------
     painter : QPainter
         Draws it, as sharp as its device is.
-    place : QRectF
-        Where.
     name : str
         Of a file in ``resources/icons/pages``.
     colour : str

@@ -21,8 +21,6 @@ def report_link(
 
     Parameters
     ----------
-    session : Session
-        The audit.
     places : callable
         Gives where to go when it is pressed; see `fairdesk.report.render.pdf.Preview.places`.
     short : bool

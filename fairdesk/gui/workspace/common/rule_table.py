@@ -35,10 +35,6 @@ class RuleTable(QTableWidget):
 
     Parameters
     ----------
-    name : str
-        Names it for all readers.
-    header : sequence of str
-        Of all columns.
     wide : int
         So many columns at the left are words, and share the room that numbers leave.
     first : int

@@ -21,12 +21,6 @@ class RunChoice(QComboBox):
 
     Parameters
     ----------
-    session : Session
-        Has the runs.
-    belongs : callable
-        Says of a run whether the page tells of it.
-    name : str
-        Names it for all readers.
     question : Question
         What the page answers: of several runs the best is shown.
 

@@ -24,14 +24,8 @@ class RunPage(QWidget):
 
     Parameters
     ----------
-    session : Session
-        Has the runs.
-    belongs : callable
-        Says of a run whether the page tells of it.
     name : str
         Names the choice of the run for all readers.
-    question : Question
-        What the page answers.
 
     Attributes
     ----------

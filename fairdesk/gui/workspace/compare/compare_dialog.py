@@ -30,10 +30,6 @@ class CompareDialog(QDialog):
     ----------
     spec : AuditSpec
         Says which methods are off for its model and domain, and why.
-    seed : int
-        Offered first.
-    queued : bool
-        Whether they wait until others are over.
     """
 
     def __init__(

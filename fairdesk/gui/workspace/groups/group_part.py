@@ -209,10 +209,6 @@ class TablePart(QWidget):
 
     Parameters
     ----------
-    session : Session
-        Whose question it is.
-    table : GroupTable
-        The figures.
     more : collection of str
         Which of `MORE` is shown.
 

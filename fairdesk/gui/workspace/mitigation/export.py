@@ -49,17 +49,7 @@ _PROVENANCE: dict[Provenance, tuple[str, str]] = {
 
 
 class ExportDialog(QDialog):
-    """Writes what a repair made: the data, a card, and the model.
-
-    Parameters
-    ----------
-    session : Session
-        The audit.
-    run : int
-        The run's number.
-    trial : Trial
-        What is exported.
-    """
+    """Writes what a repair made: the data, a card, and the model."""
 
     def __init__(self, session: Session, run: int, trial: Trial, parent: QWidget) -> None:
         super().__init__(parent)

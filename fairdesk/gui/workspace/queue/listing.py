@@ -112,12 +112,8 @@ class QueueList(QWidget):
 
         Parameters
         ----------
-        queue : RunQueue
-            The runs.
         left : str
             What is left of the time of the one under way.
-        paused : bool
-            Whether that one is.
         """
         chosen = self._number()
         self._runs = {run.number: run for run in queue.runs}

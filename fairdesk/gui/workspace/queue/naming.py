@@ -69,8 +69,6 @@ def seconds_left(queue: RunQueue, elapsed: float) -> float | None:
 
     Parameters
     ----------
-    queue : RunQueue
-        The queue.
     elapsed : float
         Seconds of the run that is under way.
     """

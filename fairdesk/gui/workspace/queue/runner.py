@@ -28,14 +28,10 @@ class Runner(QObject):
 
     Parameters
     ----------
-    session : Session
-        Of the audit.
     banner : Banner
         Where it says what hinders it, and what is left from before.
     make_worker : callable
         Makes what opens the model and runs with it.
-    parent : QWidget
-        Owns it.
 
     Attributes
     ----------
@@ -112,8 +108,6 @@ class Runner(QObject):
         ----------
         runs : sequence of RunSpec
             At least one.
-        seconds : float, optional
-            A time limit that they share.
         """
         decided = bool(self._session.spec.predictions)
         rates = all(METHODS[run.method].answers is QuestionKind.RATES for run in runs)

@@ -154,8 +154,6 @@ class QueueStrip(QWidget):
 
         Parameters
         ----------
-        queue : RunQueue
-            All of them.
         opening : bool
             Whether the model is being opened for the first that waits.
         """
@@ -188,8 +186,6 @@ class QueueStrip(QWidget):
             Its seconds.
         left : float, optional
             What is left of its time limit; ``None`` where that is not known.
-        paused : bool
-            Whether it waits.
         """
         running = self._queue.running
         if running is None:

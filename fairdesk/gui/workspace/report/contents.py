@@ -33,15 +33,7 @@ _STAYS = "always included"
 
 
 class ContentsDialog(QDialog):
-    """Shows everything that the report could hold, and asks what of it.
-
-    Parameters
-    ----------
-    session : Session
-        The audit.
-    choice : Choice
-        How the report is wanted now.
-    """
+    """Shows everything that the report could hold, and asks what of it."""
 
     def __init__(self, session: Session, choice: Choice, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -203,16 +203,8 @@ def write(
 
     Parameters
     ----------
-    source : Path
-        The audit file.
-    export : Export
-        What is to be written.
-    path : Path
-        Where to.
     given_up : threading.Event
         Set when nobody wants the file any more.
-    key : Key, optional
-        Signs a report.
 
     Raises
     ------

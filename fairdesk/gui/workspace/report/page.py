@@ -61,11 +61,6 @@ _EMPTY = (
 class ReportPage(QWidget):
     """The report: what people must tell at the left, its pages at the right; and other files.
 
-    Parameters
-    ----------
-    session : Session
-        The audit.
-
     Signals
     -------
     start

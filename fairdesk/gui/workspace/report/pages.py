@@ -110,15 +110,7 @@ class PagesView(QAbstractScrollArea):
         return self._scale * _INCH * self.devicePixelRatioF()
 
     def show_pages(self, pages: Sequence[bytes], resolution: float) -> None:
-        """Show pages, and stay where one was.
-
-        Parameters
-        ----------
-        pages : sequence of bytes
-            A PNG file each.
-        resolution : float
-            Their pixels to the inch of paper.
-        """
+        """Show pages, and stay where one was."""
         same = len(pages) == len(self._pages)
         at, within = self.at, self._within()
         self._pages, self._resolution = pages, resolution

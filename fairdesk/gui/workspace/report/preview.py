@@ -34,11 +34,6 @@ _SHARPENS = 250
 class ReportPreview(QWidget):
     """Shows the report as it would be printed.
 
-    Parameters
-    ----------
-    session : Session
-        Of which audit.
-
     Signals
     -------
     made
@@ -90,13 +85,7 @@ class ReportPreview(QWidget):
         self._setter.ask(self.pages.resolution_wanted)
 
     def follow(self, changes: int) -> None:
-        """Make the pages anew soon where the audit was changed, unless somebody is reading them.
-
-        Parameters
-        ----------
-        changes : int
-            How often it was changed by now.
-        """
+        """Make the pages anew soon where the audit was changed, unless somebody is reading them."""
         anew, self._changes = changes != self._changes, changes
         shown = self.shown
         if shown is not None and shown.changes == changes:

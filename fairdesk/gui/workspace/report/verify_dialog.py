@@ -50,17 +50,7 @@ class _CancelledError(Exception):
 
 
 class CheckDialog(QDialog):
-    """Asks with what to check an audit, checks it, and shows what came of it.
-
-    Parameters
-    ----------
-    path : Path
-        The audit.
-    spec : AuditSpec
-        Its question.
-    certified : bool
-        Whether it has certificates.
-    """
+    """Asks with what to check an audit, checks it, and shows what came of it."""
 
     _said = Signal(str)
 

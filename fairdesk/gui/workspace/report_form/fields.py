@@ -29,11 +29,6 @@ _NO_CHOICE = "Not supplied yet"
 class FieldEditor(QWidget):
     """Asks one thing.
 
-    Parameters
-    ----------
-    field : Field
-        What is asked.
-
     Signals
     -------
     edited

@@ -96,11 +96,6 @@ _FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
 class ReportForm(QWidget):
     """Asks for everything that the audit itself cannot tell.
 
-    Parameters
-    ----------
-    draft : ReportDraft
-        Where it is kept.
-
     Signals
     -------
     contents_wanted
@@ -442,12 +437,8 @@ class _Completeness(parts.Card):
 
         Parameters
         ----------
-        draft : ReportDraft
-            Of which report.
         lacking : dict of str to (str, str)
             Per key of a field that is empty its group and label.
-        wanted : int
-            How many fields it needs in all.
         """
         status = draft.state.status
         final = status.word == "Final"

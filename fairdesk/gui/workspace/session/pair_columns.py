@@ -101,8 +101,6 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
 
     Parameters
     ----------
-    spec : AuditSpec
-        The audit's question.
     decisions : callable
         Gives what each of the model's classes is called, once that is known.
     """

@@ -108,15 +108,6 @@ class RunDriver(QObject):
     def start(self, worker: Worker, path: Path, run: RunSpec) -> None:
         """Begin a run.
 
-        Parameters
-        ----------
-        worker : Worker
-            Has the model open.
-        path : Path
-            The audit file.
-        run : RunSpec
-            What to run.
-
         Raises
         ------
         RuntimeError

@@ -47,10 +47,6 @@ class AgainDialog(QDialog):
         What is audited: tells which methods are off.
     last : RunRecord, optional
         The run before: the same is offered, with the next seed.
-    method : str
-        Offer this method, and not that of the run before.
-    queued : bool
-        Whether it waits until others are over.
     """
 
     def __init__(

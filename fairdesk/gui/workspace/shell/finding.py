@@ -40,17 +40,7 @@ class Showing(Protocol):
 
 
 def find(session: Session, text: str, showing: Showing) -> Iterator[Found]:
-    """Yield what may be meant by a text; of pairs, which are many, only the one of its number.
-
-    Parameters
-    ----------
-    session : Session
-        Of the open audit.
-    text : str
-        What was typed.
-    showing : Showing
-        Shows what is chosen.
-    """
+    """Yield what may be meant by a text; of pairs, which are many, only the one of its number."""
     if named := _PAIR.fullmatch(text):
         number = int(named[1].replace(",", ""))
         # its name has what was typed, with or without the comma

@@ -52,16 +52,12 @@ def next_step(
     ----------
     run, latest : Counted, optional
         The search that found most, and the run that was begun last.
-    many : str
-        The auditor's word for people.
     estimated, proven : bool
         Whether the share is estimated, and whether a certification was tried or none is possible.
     grouped : bool
         Whether subgroups were searched, or none can be.
     individual : bool
         Whether instances can be compared with their counterfactuals.
-    mitigated : bool
-        Whether a mitigation was tried.
     """
     state = latest.state if latest is not None else ""
     button, page = "Run again…", ""

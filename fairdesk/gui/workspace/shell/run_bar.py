@@ -42,10 +42,6 @@ def budget_used(
 
     Parameters
     ----------
-    budget : Budget
-        The run's limits.
-    elapsed, queries : float, int
-        What it spent.
     done, total : int
         Steps of the present phase: what is told where there is no limit.
 

@@ -25,17 +25,7 @@ _SECONDS = 60.0
 
 
 class RunRequests(QObject):
-    """Makes what is asked of each run, and has the runner make it once the model is open.
-
-    Parameters
-    ----------
-    session : Session
-        Of the open audit.
-    runner : Runner
-        Makes the runs, one after the other.
-    window : QWidget
-        In front of it dialogs are opened.
-    """
+    """Makes what is asked of each run, and has the runner make it once the model is open."""
 
     def __init__(self, session: Session, runner: Runner, window: QWidget) -> None:
         super().__init__(window)

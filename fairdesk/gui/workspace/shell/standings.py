@@ -59,10 +59,6 @@ def of_audit(
 
     Parameters
     ----------
-    spec : AuditSpec
-        What was asked.
-    runs : sequence of RunRecord
-        Those of the audit.
     outdated : bool
         Whether the newest repair does not know what was found since.
     """

@@ -241,13 +241,7 @@ class Workspace(QWidget):
         return tuple(self._to_page[name] for name in self.page_names)
 
     def part_actions(self, owner: QObject) -> tuple[tuple[QAction, ...], ...]:
-        """Return what keys do on the page on screen and in the queue, and what other buttons do.
-
-        Parameters
-        ----------
-        owner : QObject
-            Of the actions that press buttons.
-        """
+        """Return what keys do on the page on screen and in the queue, and what other buttons do."""
         page = self._pages.currentWidget()
         parts_of = (self.bar,) if page is None else (page, self.bar)
         return (
@@ -319,8 +313,6 @@ class Workspace(QWidget):
         ----------
         worker : Worker
             Has the audit's model open. The workspace keeps it, and closes it at its own end.
-        run : RunSpec
-            What to run.
         """
         self.start_runs(worker, (run,))
 
@@ -335,8 +327,6 @@ class Workspace(QWidget):
             As of `start_run`.
         runs : sequence of RunSpec
             At least one.
-        seconds : float, optional
-            A time limit that they share.
         """
         self.runner.use(worker)
         self.runner.ask(runs, seconds)

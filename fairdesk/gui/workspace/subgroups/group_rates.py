@@ -119,15 +119,7 @@ class Rates:
 
 
 def rates_of(rule_set: RuleSet, many: str) -> Rates:
-    """Draw the rates of a rule set: of the samples, and of the untouched rows.
-
-    Parameters
-    ----------
-    rule_set : RuleSet
-        As measured.
-    many : str
-        The auditor's word for people.
-    """
+    """Draw the rates of a rule set: of the samples, and of the untouched rows."""
     everybody = round(rule_set.rows / rule_set.support) if rule_set.support else rule_set.rows
     named = (
         ("Subgroup", "estimated", True, rule_set.phi_in, rule_set.n_in),

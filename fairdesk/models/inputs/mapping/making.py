@@ -39,14 +39,6 @@ def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: s
 
     Parameters
     ----------
-    name : str
-        The input's.
-    column : Column
-        A column of the table, not ignored.
-    table : Table
-        The data.
-    card : ModelCard
-        The model.
     accepts : str
         What the input accepts: ``"number"``, ``"text"``, ``"either"``, or empty when not known.
     """

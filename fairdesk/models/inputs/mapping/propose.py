@@ -86,10 +86,6 @@ def propose(
 
     Parameters
     ----------
-    card : ModelCard
-        The model, with what the files beside it tell.
-    table : Table
-        The data.
     label : str
         The column with the decision or the truth; no input.
     favourable : str

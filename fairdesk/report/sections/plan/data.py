@@ -323,8 +323,6 @@ def column_values(column: Column, values: Sequence[str]) -> str:
 
     Parameters
     ----------
-    column : Column
-        The column.
     values : sequence of str
         The values that may be named.
     """
