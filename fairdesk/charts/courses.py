@@ -7,6 +7,7 @@ import numpy as np
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
+from fairdesk.results.rounding import exactly, percent_digits
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 
@@ -51,9 +52,16 @@ def course_of_estimate(share: Share, people: str, *, whole: bool) -> Drawing:
 
 def course_of_proof(proven: Proven, *, whole: bool) -> Drawing:
     """Draw how the proven shares grew, rounded down; ``whole`` with what was undecided."""
-    course = np.array(proven.course, dtype=np.float64).reshape(-1, 3)
-    certified, falsified = np.floor(1e4 * course[:, 1:].T + 1e-6) / 100
-    seconds, rest = course[:, 0], 100 - certified - falsified
+    seconds, *proven_shares = np.array(proven.course, dtype=np.float64).reshape(-1, 3).T
+    certified, falsified = (
+        np.array([float(percent_digits(share, 2)) for share in shares]) for shares in proven_shares
+    )
+    rest = np.array(
+        [
+            float(percent_digits(1 - exactly(alike) - exactly(unlike), 2, up=True))
+            for alike, unlike in zip(*proven_shares, strict=True)
+        ]
+    )
     # less than is shown would be written as nought
     fallen = [Line(say("falsified"), seconds, falsified, "discriminatory")] * bool(falsified.any())
     lines = (
@@ -67,7 +75,7 @@ def course_of_proof(proven: Proven, *, whole: bool) -> Drawing:
         y_title=say("share of the population")
         if proven.of == "people"
         else say("share of combinations"),
-        lines=lines if len(course) > 1 else (),
+        lines=lines if len(seconds) > 1 else (),
         x_digits=1,
         y_digits=2,
         y_unit=_PERCENT,

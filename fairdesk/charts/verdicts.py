@@ -34,30 +34,19 @@ _COUNTED_SHARES: Final = {
     "consistent": "{share} decision unchanged",
     "discriminatory": "{share} decision changes",
 }
-#: Decimals of a percentage at least, and at most.
-_LEAST, _MOST = 2, 6
 
 
 def is_too_small(verdict: str, share: Fraction) -> bool:
     """Return whether something is proven of a share, but less than decimals show."""
-    return verdict != "undecided" and 0 < share * 100 * 10**_MOST < 1
+    return verdict != "undecided" and 0 < share * 100 < proof_words.SMALLEST
 
 
-def shown(verdict: str, share: Fraction, least: int = _LEAST) -> str:
-    """Write a share, 0 to 1: what is proven rounded down, what is undecided rounded up.
-
-    With more decimals than ``least`` where two figures of a small share, or of what a large one
-    lacks to the whole, need them; more than nought is never written as nought.
-    """
+def shown(verdict: str, share: Fraction) -> str:
+    """Write a share, 0 to 1: what is proven rounded down, what is undecided rounded up."""
     if share in (0, 1):
         return words.percent_of(f"{100 * share}")
-    if is_too_small(verdict, share):
-        return f"> {words.percent_of('0')}"
-    digits = least
-    while digits < _MOST and min(share, 1 - share) * 100 * 10**digits < 10:
-        digits += 1
-    rounded = proof_words.percent_up if verdict == "undecided" else proof_words.percent_down
-    return rounded(share, digits)
+    rounded = proof_words.most_percent if verdict == "undecided" else proof_words.least_percent
+    return rounded(share)
 
 
 def sentence(verdict: str, share: str, *, least: bool = False, counted: bool = False) -> str:

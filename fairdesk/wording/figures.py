@@ -26,6 +26,7 @@ from fairdesk.results.individual import (
     Share,
 )
 from fairdesk.results.proofs import NeighbourhoodCounts, PairShare, Proven, Region
+from fairdesk.results.rounding import exactly
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import (
@@ -44,6 +45,7 @@ from fairdesk.wording.proofs import (
     least_share,
     main_proof,
     pair_sentence,
+    percent_down,
     percent_up,
     proven_of,
     proven_statement,
@@ -122,6 +124,8 @@ def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> 
     values["n"] = words.number(share.n_samples)
     digits = digits_of(share.low, share.high)
     value = words.percent(share.hits, share.n_samples, 2) if share.hits else words.percent_of("0")
+    if share.exact and share.whom == "domain" and 10_000 * share.hits >= share.n_samples:
+        value = percent_down(Fraction(share.hits, share.n_samples), 2)
     if share.exhaustive and share.wavered:
         sentence = say_many(
             share.wavered,
@@ -144,7 +148,7 @@ def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> 
             **values,
         )
     elif not share.hits:
-        most = say("at most {share}", share=percent_up(Fraction(str(share.high)), digits))
+        most = say("at most {share}", share=percent_up(exactly(share.high), digits))
         value = words.capital(most)
         sentence = say(
             "The decision changes for none of {n} instances drawn at random {when}. With "

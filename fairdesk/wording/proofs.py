@@ -10,6 +10,7 @@ from typing import Literal
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
 from fairdesk.results.proofs import Estimated, PairShare, Proven, ProvenRates, Region
+from fairdesk.results.rounding import exactly, percent_digits
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_text
@@ -23,7 +24,7 @@ _RATIO_DIGITS = 3
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: The smallest percentage that these show.
-_SMALLEST = Fraction(1, 10**_MOST_DIGITS)
+SMALLEST = Fraction(1, 10**_MOST_DIGITS)
 #: What is proven, by whether it is that the decision does not change.
 _PROVEN = fixed(
     {True: "Certified share: decision unchanged", False: "Falsified share: decision changes"}
@@ -157,7 +158,7 @@ def estimated_sentence(proven: Proven) -> str:
             "{Of_whom}, the decision changes for at most {most} ({confidence} confidence): "
             "it changed for 0 of {n} drawn at random. This is statistical, not certified.",
             Of_whom=whom,
-            most=percent_up(Fraction(str(estimated.high)), digits),
+            most=percent_up(exactly(estimated.high), digits),
             confidence=words.percent(estimated.confidence, 1.0, 0),
             n=words.number(estimated.n_samples),
         )
@@ -198,7 +199,7 @@ def remainder_statement(proven: Proven) -> Statement | None:
             **values,
         )
     else:
-        most = say("at most {share}", share=percent_up(Fraction(str(estimated.high)), digits))
+        most = say("at most {share}", share=percent_up(exactly(estimated.high), digits))
         value = words.capital(most)
         said = say(
             "The decision changes for {most} ({confidence} confidence) of {whom}: {drawn}",
@@ -226,12 +227,12 @@ def drawn_sentence(estimated: Estimated) -> str:
         return f"{drawn}."
     if alike is None or unlike is None:
         return f"{drawn}; {say('what is certified or falsified there is left out.')}"
-    undecided = shown_percent(1 - alike - unlike, 2)
+    undecided = percent_up(1 - exactly(alike) - exactly(unlike), 2)
     rest = (
         say(
             "{undecided} of these regions is undecided, {falsified} falsified.",
             undecided=undecided,
-            falsified=shown_percent(unlike, 2),
+            falsified=least_percent(unlike),
         )
         if unlike
         else say("{undecided} of these regions is undecided.", undecided=undecided)
@@ -258,7 +259,7 @@ def region_sentence(spec: AuditSpec, region: Region) -> str:
         if region.verdict == "consistent"
         else say("falsified: the decision changes {when}", when=words.when_changes(spec.domain))
     )
-    share = Fraction(str(region.share))
+    share = exactly(region.share)
     rule = rule_text(spec, region.conditions) if region.conditions else ""
     return say_many(
         int(region.people),
@@ -275,7 +276,7 @@ def region_sentence(spec: AuditSpec, region: Region) -> str:
 
 def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
     """Say what is proven of two combinations of protected values alone."""
-    unlike, alike = Fraction(str(pair.falsified)), Fraction(str(pair.certified))
+    unlike, alike = exactly(pair.falsified), exactly(pair.certified)
     first, second = (
         combination_text(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
     )
@@ -284,7 +285,7 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
         return say(
             "The decision differs between {first} and {second} for {share} of the input "
             "domain: every combination is decided.",
-            share=shown_percent(pair.falsified, _digits_for(unlike)),
+            share=percent_down(unlike, _digits_for(unlike)),
             **values,
         )
     digits = digits_of_proof(alike, unlike, 1 - alike - unlike)
@@ -334,7 +335,7 @@ def ratio_bounds(rates: ProvenRates) -> tuple[str, str]:
 
     A ratio below the four-fifths threshold is never written as the threshold itself.
     """
-    low, high = Fraction(str(rates.ratio_low)), Fraction(str(rates.ratio_high))
+    low, high = exactly(rates.ratio_low), exactly(rates.ratio_high)
     limit, digits = Fraction(str(_FOUR_FIFTHS)), _RATIO_DIGITS
     while high < limit <= _raised(high, digits):
         digits += 1
@@ -351,12 +352,12 @@ def _raised(value: Fraction, digits: int) -> Fraction:
 
 def least_rate(low: float) -> str:
     """Write the lower bound of a rate, rounded down."""
-    return percent_down(Fraction(str(low)), 2)
+    return percent_down(exactly(low), 2)
 
 
 def most_rate(high: float) -> str:
     """Write the upper bound of a rate, rounded up; never above the whole."""
-    return percent_up(min(Fraction(str(high)), Fraction(1)), 2)
+    return percent_up(min(exactly(high), Fraction(1)), 2)
 
 
 def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
@@ -367,33 +368,44 @@ def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
         unlike = Fraction(int(proven.falsified_people), whole)
         return alike, unlike, 1 - alike - unlike
     # the shortest decimals that are this float: what a reader of the JSON sees too
-    alike, unlike = Fraction(str(proven.certified)), Fraction(str(proven.falsified))
-    return alike, unlike, Fraction(str(proven.undecided))
+    alike, unlike = exactly(proven.certified), exactly(proven.falsified)
+    return alike, unlike, exactly(proven.undecided)
 
 
 def digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
     """Choose decimals of percentages that show the smallest of three shares, if any decimals do."""
     shares = (alike, unlike, left)
-    return max(_digits_for(each) for each in shares if not 0 < each * 100 < _SMALLEST)
+    return max(_digits_for(each) for each in shares if not 0 < each * 100 < SMALLEST)
 
 
 def percent_down(share: Fraction, digits: int) -> str:
     """Write a share from 0 to 1, rounded down: never 100 for less, nor 0 for more."""
-    down = share * 100 * 10**digits // 1
-    if share > 0 and not down:
+    text = percent_digits(share, digits)
+    if share > 0 and not float(text):
         return f"> {words.percent_of('0')}"
-    return _decimal(down, digits)
+    return _percent(text)
 
 
-def least_percent(share: float) -> str:
+def least_percent(share: float | Fraction) -> str:
     """Write a proven share by itself: rounded down, with as many decimals as it takes."""
-    exact = Fraction(str(share))
+    exact = exactly(share)
     return percent_down(exact, _digits_for(exact))
+
+
+def most_percent(share: float | Fraction) -> str:
+    """Write an upper bound by itself: rounded up, with as many decimals as it takes."""
+    exact = exactly(share)
+    return percent_up(exact, _digits_for(exact))
+
+
+def pair_share(share: float, *, exact: bool) -> str:
+    """Write what is proven of two sets of protected values alone; in words where nothing is."""
+    return least_percent(share) if share or exact else say(NONE_PROVEN)
 
 
 def percent_up(share: Fraction, digits: int) -> str:
     """Write a share from 0 to 1, rounded up: never 0 for more."""
-    return _decimal(-(-share * 100 * 10**digits // 1), digits)
+    return _percent(percent_digits(share, digits, up=True))
 
 
 def standing_of(proven: Proven) -> str:
@@ -451,7 +463,7 @@ def _exact_statement(proven: Proven) -> Statement:
         else say("every combination is decided"),
     }
     if not proven.total:
-        share = shown_percent(proven.falsified, _digits_for(unlike))
+        share = percent_down(unlike, _digits_for(unlike))
         value = say("Exactly {share}", share=share)
         sentence = say(
             "The decision changes {when} for exactly {share} of {people}: {how}.",
@@ -480,7 +492,7 @@ def _exact_statement(proven: Proven) -> Statement:
             "The decision changes {when} for exactly {count} of {whole} combinations in the input "
             "domain ({share}): {how}.",
             count=words.number(count),
-            share=words.percent(count, int(proven.total), _digits_for(unlike)),
+            share=percent_down(unlike, _digits_for(unlike)),
             **values,
         )
     return Statement("proven", say(_COUNTED[not count]), value, sentence)
@@ -494,7 +506,7 @@ def _digits_for(share: Fraction) -> int:
 
 def least_share(share: float) -> str:
     """Say a share by itself as a lower bound, with as many decimals as it takes."""
-    exact = Fraction(str(share))
+    exact = exactly(share)
     return _at_least(exact, _digits_for(exact))
 
 
@@ -504,14 +516,11 @@ def _at_least(share: Fraction, digits: int) -> str:
         return say("all {share}", share=words.percent_of("100"))
     if not share:
         return say("at least {share}", share=words.percent_of("0"))
-    if not share * 100 * 10**digits // 1:
+    if not float(percent_digits(share, digits)):
         return say("more than {share}", share=words.percent_of("0"))
     return say("at least {share}", share=percent_down(share, digits))
 
 
-def _decimal(number: int, digits: int) -> str:
-    """Write a whole number of so many decimals of a percent."""
-    if not number:
-        return words.percent_of("0")
-    whole, rest = divmod(int(number), 10**digits)
-    return words.percent_of(f"{whole}.{rest:0{digits}d}" if digits else f"{whole}")
+def _percent(text: str) -> str:
+    """Write a percentage with its sign; nought without decimals."""
+    return words.percent_of(text if float(text) else "0")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Literal, get_args
 
@@ -19,6 +18,7 @@ from fairdesk.results.trials import (
 )
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.proofs import least_share
 from fairdesk.wording.words import UNDEFINED, digits_of, plural
 
 #: How something is known.
@@ -137,9 +137,7 @@ def measure_parts(measure: Measure) -> tuple[str, str]:
     if measure.estimate is None:
         return say(UNDEFINED), ""
     if unit_of(measure) == "proven":
-        # rounded down: never more than is proven
-        floor = math.floor(measure.estimate * 10_000 + 1e-9) / 100
-        return say("at least {share}", share=words.percent_of(f"{floor:.2f}")), ""
+        return least_share(measure.estimate), ""
     digits = digits_for(measure)
     value = value_text(measure, measure.estimate, digits)
     if measure.low is None or measure.high is None:

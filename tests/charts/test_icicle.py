@@ -82,7 +82,7 @@ def test_on_paper_boxes_stand_below_their_own_and_are_filled_from_the_left():
     assert whole[0].wide == pytest.approx(PAPER.width / 2, abs=1)
     assert all(each.y + each.tall < drawn.height for each in shapes(drawn, Box))
     assert "5 regions in 3 rows" in TREE.alt()
-    assert "50.0 % is certified and 20.0 % falsified" in TREE.alt().replace("\u00a0", " ")
+    assert "50.00 % is certified and 20.00 % falsified" in TREE.alt().replace("\u00a0", " ")
 
 
 def test_where_there_is_a_height_it_is_filled_with_words_that_are_never_too_wide():

@@ -19,6 +19,7 @@ from fairdesk.certify.proof.certificate import (
     Arrays,
 )
 from fairdesk.certify.proof.points import Points
+from fairdesk.results.rounding import percent_digits
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -274,4 +275,4 @@ def _outcome_messages(
 
 def _percent(share: float, *, whole: bool) -> str:
     """Write a share, rounded down; all of it only where it is the whole."""
-    return "100 %" if whole else f"{min(math.floor(share * 10_000) / 100, 99.99):g} %"
+    return "100 %" if whole else f"{float(percent_digits(min(share, 0.9999), 2)):g} %"

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor
 from typing import NamedTuple
 
 from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Shape, Spot, Words
 from fairdesk.charts.verdicts import MARKS, NAMES, sentence, shown
 from fairdesk.results.proofs import Part
+from fairdesk.results.rounding import exactly, percent_digits
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say
@@ -146,8 +146,11 @@ class Tree:
             (
                 self.rules[number],
                 str(len(self.path(number)) - 1),
-                f"{100 * self.parts[number].share:.4f}",
-                *(_hundredths(verdict, share) for verdict, share in self.shares(number).items()),
+                percent_digits(self.parts[number].share, 4),
+                *(
+                    percent_digits(share, 2, up=verdict == "undecided")
+                    for verdict, share in self.shares(number).items()
+                ),
                 str(self.parts[number].boxes),
             )
             for number in order[:most]
@@ -155,14 +158,14 @@ class Tree:
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
-        whole = self.parts[0]
+        shares = self.shares(0)
         return say(
             "How the input domain was divided: {boxes} regions in {rows} rows, each as wide "
             "as its share. Of the whole, {certified} is certified and {falsified} falsified.",
             boxes=words.number(len(self.parts)),
             rows=words.number(self.depth()),
-            certified=words.percent(whole.certified, whole.share),
-            falsified=words.percent(whole.falsified, whole.share),
+            certified=shown("consistent", shares["consistent"]),
+            falsified=shown("discriminatory", shares["discriminatory"]),
         )
 
     def depth(self) -> int:
@@ -210,13 +213,7 @@ def _of(whole: float, share: float) -> Fraction:
     """Return how much of a whole a share is; what misses it by the last bits only is the whole."""
     ratio = share / whole if whole else 0.0
     # of a float its shortest decimals: 0.6 is not a little less
-    return Fraction(1) if ratio > 1 - _LAST_BITS else Fraction(str(max(ratio, 0.0)))
-
-
-def _hundredths(verdict: str, share: Fraction) -> str:
-    """Write a percentage for a column of them; what is undecided is rounded up, else down."""
-    least = (ceil if verdict == "undecided" else floor)(10_000 * share)
-    return f"{least / 100:.2f}"
+    return Fraction(1) if ratio > 1 - _LAST_BITS else exactly(max(ratio, 0.0))
 
 
 class _Layout:
@@ -304,7 +301,7 @@ def _mostly(verdict: str, share: Fraction) -> str:
     if share == 1:
         text = words.percent_of("100")
     elif verdict == "undecided":
-        text = words.shown_percent(float(share), 1)
+        text = proof_words.percent_up(share, 1)
     else:
         text = proof_words.percent_down(share, 1)
     return f"{MARKS[verdict]} {sentence(verdict, text)}"

@@ -76,8 +76,8 @@ class Space:
                 yield verdict, share
 
     def share(self, verdict: str, share: Fraction) -> str:
-        """Write a share: what is not yet decided to the end is rounded away from what is proven."""
-        return words.shown_percent(float(share), 2) if self.exact else shown(verdict, share)
+        """Write a share: what is proven is rounded down; what was only counted is not proven."""
+        return words.shown_percent(float(share), 2) if self.counted else shown(verdict, share)
 
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share with its verdict: what is proven is at least that."""

@@ -484,21 +484,27 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Grid]:
     pairs = [each for each in pairs if each.falsified or each.certified]
     if not pairs:
         return []
+    all_exact = all(each.exact for each in pairs)
+    shares = ("Different", "Same") if all_exact else ("Different, at least", "Same, at least")
+
+    def share_of(pair: PairShare, share: float) -> str:
+        text = proof_words.pair_share(share, exact=pair.exact)
+        return say("exactly {share}", share=text) if pair.exact and not all_exact else text
+
     rows = tuple(
         (
             rule_words.combination_text(spec, each.attributes, each.first),
             rule_words.combination_text(spec, each.attributes, each.second),
-            _of_pair(each.falsified, exact=each.exact),
-            _of_pair(each.certified, exact=each.exact),
-            "exactly" if each.exact else "at least",
+            share_of(each, each.falsified),
+            share_of(each, each.certified),
         )
         for each in sorted(pairs, key=lambda pair: -pair.falsified)
     )
     return [
         Grid(
-            header=("First values", "Second values", "Different", "Same", ""),
+            header=("First values", "Second values", *shares),
             rows=rows,
-            widths=(1.6, 1.6, 0.8, 0.8, 0.7),
+            widths=(1.6, 1.6, 1.1, 1.0),
             right=(2, 3),
             caption=(
                 "Shares of the input domain whose decision differs, and is the same, between two "
@@ -508,10 +514,6 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Grid]:
             evidence="proven",
         )
     ]
-
-
-def _of_pair(share: float, *, exact: bool) -> str:
-    return words.shown_percent(share, 2) if share or exact else say(proof_words.NONE_PROVEN)
 
 
 def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:

@@ -34,6 +34,7 @@ from fairdesk.certify.proof.verify.outcome import MOST_MESSAGES, Check
 from fairdesk.certify.proof.verify.tree import Tree
 from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.results.rounding import percent_digits
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -467,7 +468,8 @@ class _Proof:
                 least, _ = clopper_pearson(against, len(differ), 1 - 2 * level)
                 if float(least) > 1 - share + _ROUNDING:
                     messages.append(
-                        f"In {where} at least {share:.4%} of the population is stated to be {what};"
-                        f" {against:,} of {len(differ):,} drawn at random are not."
+                        f"In {where} at least {percent_digits(share, 4)} % of the population is "
+                        f"stated to be {what}; {against:,} of {len(differ):,} drawn at random "
+                        "are not."
                     )
         return Check(name, tried, len(messages), 0, tuple(messages[:MOST_MESSAGES]))

@@ -28,6 +28,7 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.model import labels
 from fairdesk.results.proofs import ProvenRates
+from fairdesk.results.rounding import percent_digits
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -316,5 +317,5 @@ def _ratio_messages(rates: ProvenRates) -> Iterator[str]:
 
 def _percent(low: float, high: float) -> str:
     """Write the ends of a rate, rounded outwards."""
-    ends = math.floor(low * 10_000) / 100, math.ceil(min(high, 1.0) * 10_000) / 100
-    return f"{max(ends[0], 0.0):g} % to {ends[1]:g} %"
+    ends = percent_digits(max(low, 0.0), 2), percent_digits(min(high, 1.0), 2, up=True)
+    return " to ".join(f"{float(each):g} %" for each in ends)

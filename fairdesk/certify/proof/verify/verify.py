@@ -47,6 +47,7 @@ from fairdesk.certify.proof.verify.tree import Tree
 from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.results.events import Rows
+from fairdesk.results.rounding import percent_digits
 
 #: So unlikely it is that chance alone refutes a true certificate.
 _CHANCE = 1e-4
@@ -346,8 +347,8 @@ class _Proof:
                 share = least_shares[what]
                 if float(least) > 1 - share + 1e-9:
                     messages.append(
-                        f"In {where} at least {share:.4%} are stated to be {what}; of "
-                        f"{len(discriminatory):,} drawn at random {hits:,} are {other}."
+                        f"In {where} at least {percent_digits(share, 4)} % are stated to be "
+                        f"{what}; of {len(discriminatory):,} drawn at random {hits:,} are {other}."
                     )
         return Check(name, tried, len(messages), remarks=tuple(messages[:MOST_MESSAGES]))
 

@@ -41,6 +41,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.rounding import exactly
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
@@ -87,7 +88,7 @@ def region_rows(spec: AuditSpec, regions: Iterable[Region]) -> list[tuple[Cell, 
     return [
         (
             Cell(_sentence_case(rule_words.rule_text(spec, each.conditions)), -place),
-            Cell(shown("consistent", Fraction(str(each.share))), each.share),
+            Cell(proof_words.least_percent(each.share), each.share),
             Cell(proof_words.about_percent(each.population), each.population),
         )
         for place, each in enumerate(in_order)
@@ -106,23 +107,18 @@ def pair_rows(spec: AuditSpec, pairs: Iterable[PairShare]) -> list[tuple[Cell, .
 
     rows: list[tuple[Cell, ...]] = []
     for place, each in enumerate(sorted(pairs, key=lambda pair: -pair.falsified)):
-        discriminatory, consistent = Fraction(str(each.falsified)), Fraction(str(each.certified))
-        left = Fraction(0) if each.exact else max(1 - discriminatory - consistent, Fraction(0))
+        left = 1 - exactly(each.falsified) - exactly(each.certified)
+        left = Fraction(0) if each.exact else max(left, Fraction(0))
         rows.append(
             (
                 Cell(group(each.attributes, each.first), -place),
                 Cell(group(each.attributes, each.second), -place),
-                Cell(_proven("discriminatory", discriminatory, each), each.falsified),
-                Cell(_proven("consistent", consistent, each), each.certified),
+                Cell(proof_words.pair_share(each.falsified, exact=each.exact), each.falsified),
+                Cell(proof_words.pair_share(each.certified, exact=each.exact), each.certified),
                 Cell(shown("undecided", left), float(left)),
             )
         )
     return rows
-
-
-def _proven(verdict: str, share: Fraction, pair: PairShare) -> str:
-    """Write what is proven of a pair; in words where nothing is."""
-    return shown(verdict, share) if share or pair.exact else proof_words.NONE_PROVEN
 
 
 def rate_rows(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
@@ -16,12 +15,14 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.kinds.icicle import Tree
-from fairdesk.charts.verdicts import MARKS, sentence, shown
+from fairdesk.charts.verdicts import MARKS, NAMES, sentence, shown
 from fairdesk.gui.charts.icicle import Icicle
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Condition
 from fairdesk.results.proofs import Refinement
+from fairdesk.results.rounding import exactly
+from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording import words
 
@@ -51,7 +52,7 @@ def tree_of(spec: AuditSpec, refinement: Refinement) -> Tree:
 
 def outside_sentence(tree: Tree) -> str:
     """Say how much of the domain lies outside of the first part that is seen divided."""
-    share = shown("undecided", 1 - Fraction(str(tree.parts[tree.first_divided].share)))
+    share = shown("undecided", 1 - exactly(tree.parts[tree.first_divided].share))
     return (
         f"Outside of this region is {share} of {tree.whole}, too little to be drawn. Few "
         "combinations may stand for many individuals."
@@ -226,9 +227,14 @@ class RefinementView(QWidget):
         part = tree.parts[number]
         self._rule.setText(tree.rules[number])
         self._share.setText(f"{tree.size(number)} of {tree.whole}.")
-        for verdict, share in tree.shares(number).items():
-            kind = "" if verdict == "undecided" else ": proven"
-            self._verdicts[verdict].setText(f"{sentence(verdict, shown(verdict, share))}{kind}")
+        shares = tree.shares(number)
+        for verdict, share in shares.items():
+            said = sentence(verdict, shown(verdict, share))
+            if verdict != "undecided" and (share or not shares["undecided"]):
+                said += ": proven"
+            elif verdict != "undecided":
+                said = f"{NAMES[verdict]}: {proof_words.NONE_PROVEN}"
+            self._verdicts[verdict].setText(said)
         self._into.setEnabled(bool(tree.children[number]) and number != self.icicle.root)
         self._example.setText("")
         self._show.setVisible(bool(self._found))

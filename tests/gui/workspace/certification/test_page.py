@@ -444,6 +444,11 @@ def test_a_part_is_told_with_an_example_inside(qtbot, opened, path):
     view.icicle.choose(1)
     assert view._rule.text() == "“job” = clerk"
     assert plain(view._verdicts["discriminatory"].text()) == "27.60 % falsified (changes): proven"
+    # that nothing is proven to change is not said as if it were proven of none
+    view.icicle.choose(3)
+    assert view._verdicts["discriminatory"].text() == "falsified (changes): no share proven"
+    assert view._verdicts["consistent"].text().endswith("certified (unchanged): proven")
+    view.icicle.choose(1)
     qtbot.waitUntil(lambda: "Example, pair" in view._example.text(), timeout=10_000)
     view._show.click()
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
