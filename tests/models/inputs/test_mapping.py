@@ -198,3 +198,14 @@ def test_places_in_the_alphabet_are_not_fed_for_what_is_mostly_numbers():
     told = msgspec.structs.replace(asked, hints=Hints(codes={"age": codes}))
     told = msgspec.structs.replace(told, inputs=("age", "sex"), named=True)
     assert propose(told, rows, "paid", "yes").inputs[0].codes == codes
+
+
+def test_true_and_false_are_numbers_and_nothing_to_check():
+    rows = table(
+        names("home", ["False", "True"]), names("sex", ["m", "f"]), names("paid", ["no", "yes"])
+    )
+    proposal = propose(card("input 1", "input 2", named=False), rows, "paid", "yes")
+    assert proposal.inputs[0].codes == {"False": 0.0, "True": 1.0}
+    (note,) = proposal.notes
+    assert "“sex”" in note
+    assert "home" not in note

@@ -381,6 +381,7 @@ class Proposer:
             for item in inputs
             if item is not None
             and item == numbered(item.name, self.table.column(item.attribute))
+            and numbers_in(self.table.column(item.attribute).values) is None
             and not hinted(self.card.hints.codes, item.name, item.attribute)
         ]
         for name in dict.fromkeys(guessed):
