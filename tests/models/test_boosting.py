@@ -173,6 +173,16 @@ def test_categories_have_the_names_that_the_training_table_had(tmp_path):
     assert any("“job”" in note and "number" in note for note in card.warnings)
 
 
+def test_names_with_letters_of_several_bytes_are_not_believed(tmp_path):
+    """XGBoost writes where they end in letters, and so cuts them in the wrong places."""
+    sexes = pd.DataFrame({"sex": pd.Categorical(["divers", "männlich", "weiblich"] * 20)})
+    model = xgboost.XGBClassifier(n_estimators=3, enable_categorical=True)
+    model.fit(sexes, [0, 1, 0] * 20).save_model(tmp_path / "one.json")
+    card = open_model(tmp_path / "one.json").card
+    assert not card.hints.codes
+    assert any("“sex”" in note and "number" in note for note in card.warnings)
+
+
 def test_training_that_was_stopped_early_answers_as_who_saved_it_would(tmp_path):
     model = xgboost.XGBClassifier(n_estimators=60, early_stopping_rounds=3)
     model.fit(NUMBERS[:300], TWO[:300], eval_set=[(NUMBERS[300:], TWO[300:])], verbose=False)

@@ -342,14 +342,13 @@ def _texts(categories: dict[str, Any]) -> list[str]:
     content = column_of(values, "values", np.int64).astype(np.uint8).tobytes()
     if (np.diff(ends) < 0).any() or (len(ends) and not 0 <= ends[0] <= ends[-1] <= len(content)):
         raise BrokenError("the names of its categories are missing")
-    try:
-        return [
-            content[start:end].decode()
-            for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
-        ]
-    except UnicodeDecodeError:
-        # some versions cut off names with letters of several bytes: then none is known
+    if not content.isascii():
+        # some versions count letters where bytes are meant and cut the last name: none is known
         return []
+    return [
+        content[start:end].decode()
+        for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+    ]
 
 
 def _unstated_categories(
