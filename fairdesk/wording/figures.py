@@ -695,8 +695,10 @@ def headline(
     match method_named(run.method).answers:
         case QuestionKind.SHARE:
             said = unmeasured(no_result(run))
-            if share is not None:
-                said = share_statement(spec, share)
+            real = share_of_data(run.figures)
+            # people before combinations
+            if (leading := real if real is not None and real.n_samples else share) is not None:
+                said = share_statement(spec, leading)
             elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
                 said = excess_statement(spec, excess[-1])
         case QuestionKind.PROOF:

@@ -80,7 +80,7 @@ def test_what_the_auditor_tells_of_the_data_stands_with_them(tmp_path):
     assert (
         facts_of(section_of(report, "data"))[FIELDS["data_source"].label] == "The bank’s archive."
     )
-    assert "Only one branch." in [b.text for b in blocks_of(section_of(report, "limits"), "Text")]
+    assert "Only one branch." in facts_of(section_of(report, "limits")).values()
 
 
 def test_missing_cells_are_counted_by_column_and_unknown_groups_by_attribute(tmp_path):

@@ -215,7 +215,7 @@ def test_a_run_that_ended_without_a_result_is_not_said_to_have_none_yet(spec):
     assert figures.headline(spec, going).sentence == phrases.NO_RESULT_YET
     for method in ("groups", "estimate", "certify", "testsgd"):
         ended = msgspec.structs.replace(going, method=method, state="done")
-        assert figures.headline(spec, ended).sentence == "The run ended without a result."
+        assert figures.headline(spec, ended).sentence == phrases.NO_RESULT
 
 
 def test_what_certified_and_falsified_mean_is_said_with_every_proof(spec):
@@ -244,6 +244,15 @@ def test_a_headline_never_takes_a_search_for_a_rate(spec, method, found, number,
     said = figures.headline(spec, state)
     assert (said.evidence, plain(said.value)) == number
     assert holds in plain(said.sentence)
+
+
+def test_an_estimate_says_first_what_is_true_of_people_where_it_knows_that(spec):
+    people = msgspec.structs.replace(SHARE, whom="data", n_samples=40, hits=9, estimate=9 / 40)
+    for known in ((SHARE, people), (people,)):
+        state = RunState(1, "estimate", "done", tried=50, queries=90, figures=known)
+        said = figures.headline(spec, state)
+        assert said.label == "Applicants whose decision changes"
+        assert phrases.NO_RESULT not in said.sentence
 
 
 def test_what_an_estimate_came_upon_is_never_told_beside_its_share(tmp_path):

@@ -86,15 +86,17 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
             "example",
             "results",
         )
-    shares = [figures.share_of_domain(run.figures) for run in material.runs]
-    if any(shares):
-        whole = any(share is not None and share.exact for share in shares)
-        yield (
-            say("Share of individual discrimination"),
-            say("The share of the input domain whose decision changes", people=people),
-            "proven" if whole else "estimated",
-            "results",
-        )
+    share = say("Share of individual discrimination")
+    real = [each for run in material.runs if (each := figures.share_of_data(run.figures))]
+    if real:
+        counted = "observed" if any(each.exact for each in real) else "estimated"
+        said = say("The share of the {people} in the data whose decision changes", people=people)
+        yield share, said, counted, "results"
+    whole = [each for run in material.runs if (each := figures.share_of_domain(run.figures))]
+    if whole:
+        said = say("The share of the input domain whose decision changes")
+        proven = "proven" if any(each.exact for each in whole) else "estimated"
+        yield share, said, proven, "results"
     if material.subtle:
         yield (
             say("Group fairness score"),
