@@ -28,8 +28,8 @@ from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.samples import is_sample_file
 
-#: So many inputs that are open are written down.
-_MOST_GAPS = 12
+#: So many inputs that are open are written down: all of a few, of many two as an example.
+_MOST_GAPS, _GAPS_SHOWN = 4, 2
 _GAP = "to be filled in: “from” is a column, “value” is the same for all rows"
 
 
@@ -282,12 +282,16 @@ def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subje
     except ModelError as error:
         if None not in proposal.inputs:
             raise
-        example = json.dumps({"inputs": _gaps(proposal, card, table, subject)}, ensure_ascii=False)
+        gaps = _gaps(proposal, card, table, subject)
+        example = json.dumps({"inputs": gaps}, ensure_ascii=False)
+        left = proposal.inputs.count(None) - len(gaps)
+        more = f", and {left:,} more like these" if left else ""
         raise ModelError(
             error.what,
             why=error.why,
-            remedy="Choose the data and the files that belong to this model, or specify how each "
-            f"input is made in a file for --map, like {example}.",
+            remedy="Choose the data that belong to this model. If an encoder or a scaler comes "
+            "before it, add that file with --companion. Or specify how each input is made in a "
+            f"file for --map, like {example}{more}.",
         ) from error
 
 
@@ -297,7 +301,7 @@ def _gaps(
     """Write down the inputs that are open, for the auditor to fill in: nothing is made up."""
     places = [place for place, item in enumerate(proposal.inputs) if item is None]
     names, entries = input_names(card), []
-    for place in places[:_MOST_GAPS]:
+    for place in places if len(places) <= _MOST_GAPS else places[:_GAPS_SHOWN]:
         text = card.accepts[place : place + 1] == ("text",)
         columns = _left_over(proposal, table, subject.label, text=text)
         entry: dict[str, str | None] = {"input": names[place]}

@@ -84,6 +84,17 @@ def test_the_sheet_that_is_named_is_read_though_the_first_is_no_table(tmp_path):
     assert caught.value.remedy == "Choose another: “people”."
 
 
+def test_of_many_open_inputs_two_are_an_example(tmp_path):
+    model = tmp_path / "m.joblib"
+    rows = np.random.default_rng(0).normal(size=(20, 9))
+    joblib.dump(LogisticRegression().fit(rows, rows[:, 0] > 0), model)
+    with pytest.raises(ModelError) as caught:
+        seen(data=scored(tmp_path / "t.csv"), label="paid", favourable="yes", model=model)
+    assert caught.value.remedy.count('"input": "input ') == 2
+    assert caught.value.remedy.endswith(", and 7 more like these.")
+    assert "--companion" in caught.value.remedy
+
+
 def test_an_open_input_comes_with_an_example_of_how_to_say_it(tmp_path):
     model = tmp_path / "m.joblib"
     rows = np.array([[i % 2, i] for i in range(20)], dtype=float)
