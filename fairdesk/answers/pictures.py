@@ -63,16 +63,7 @@ def pairs_of(run: RunRecord | RunState, share: Share) -> PairsOf | None:
 def shares(spec: AuditSpec, measured: Sequence[tuple[RunRecord | RunState, Share]]) -> Pictured:
     """Draw shares on one scale, with their intervals; each with the run that measured it."""
     bars = tuple(
-        ShareBar(
-            figure_words.instances(spec, each.whom),
-            figure_words.short_share(each),
-            each.exhaustive,
-            each.estimate,
-            each.low,
-            each.high,
-            each.anytime_low,
-            each.anytime_high,
-        )
+        ShareBar.of(figure_words.instances(spec, each.whom), figure_words.short_share(each), each)
         for _, each in measured
     )
     return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for run, each in measured))

@@ -24,9 +24,9 @@ class GroupBlock:
     decided: NDArray[np.float64]
 
 
-@dataclass
-class GroupContext:
-    """The data of an audit as a method about groups sees them, and the model to ask.
+@dataclass(kw_only=True)
+class AuditedRows:
+    """The data of an audit, and what was asked of its groups.
 
     Attributes
     ----------
@@ -41,20 +41,41 @@ class GroupContext:
         ``(n,)``; who lies in the domain, so that people can be invented from them.
     label : NDArray[np.float64]
         ``(n,)``; 1 with the favourable label, 0 with another, NaN with none.
+    favourable : int
+        The favourable one of the model's decisions.
+    edges, text, terms
+        As of `fairdesk.audit.plan.spec.RunSpec`.
+    queries : int
+        Rows sent to the model so far.
+    repeatability : Repeatability
+        Of all rows that were queried again so far.
+    """
+
+    domain: Domain
+    rows: Rows
+    groups: Rows
+    inside: NDArray[np.bool_]
+    label: NDArray[np.float64]
+    favourable: int
+    edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    text: str = ""
+    terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    queries: int = 0
+    repeatability: Repeatability = field(default_factory=Repeatability)
+
+
+@dataclass(kw_only=True)
+class GroupContext(AuditedRows):
+    """The data of an audit as a method about groups sees them, and the model to ask.
+
+    Attributes
+    ----------
     decided : NDArray[np.float64]
-        ``(n,)``; the same of a column of decisions, where there is no model; else NaN.
+        ``(n,)``; as ``label``, of a column of decisions, where there is no model; else NaN.
     model : FedModel, optional
         The model; ``None`` where only its decisions are at hand.
-    favourable : int
-        The favourable one of its decisions.
     decisions : tuple[str, ...]
-        Their names.
-    edges : dict[str, tuple[float, ...]]
-        As of `fairdesk.audit.plan.spec.RunSpec`.
-    text : str
-        As there.
-    terms : dict[str, tuple[str, ...]]
-        As there.
+        The names of its decisions.
     favourable_label : str
         The favourable label's name.
     blocks : callable, optional
@@ -65,35 +86,20 @@ class GroupContext:
         in the domain, ``(n, g)``.
     n_rows : int
         How many rows it has.
-    queries : int
-        Rows sent to the model so far.
     requeries : int
-        Of these, rows that were sent before the run to see whether the model is repeatable.
-    repeatability : Repeatability
-        Of all rows that were queried again so far.
+        Of the queries, rows that were sent before the run to see whether the model is repeatable.
     most_queries : float
         Once so many rows were sent, the run ends, by its budget.
     """
 
-    domain: Domain
-    rows: Rows
-    groups: Rows
-    inside: NDArray[np.bool_]
-    label: NDArray[np.float64]
     decided: NDArray[np.float64]
     model: FedModel | None
-    favourable: int
     decisions: tuple[str, ...]
-    edges: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    text: str = ""
-    terms: dict[str, tuple[str, ...]] = field(default_factory=dict)
     favourable_label: str = ""
     blocks: Callable[[], Iterator[GroupBlock]] | None = None
     people_blocks: Callable[[], Iterator[tuple[int, Rows]]] | None = None
     n_rows: int = 0
-    queries: int = 0
     requeries: int = 0
-    repeatability: Repeatability = field(default_factory=Repeatability)
     most_queries: float = np.inf
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QKeySequence, QPainter
 from PySide6.QtWidgets import (
     QDialog,
@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import Found
+from fairdesk.gui.kit.table_model import Index
 from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
 
 _THING, _KEYS = (Qt.ItemDataRole.UserRole + each for each in range(2))
@@ -147,12 +148,7 @@ class Commands(QDialog):
 class _Line(QStyledItemDelegate):
     """A name, with its keys at the right."""
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw both."""
         super().paint(painter, option, index)
         if keys := index.data(_KEYS):
@@ -165,7 +161,7 @@ class _Line(QStyledItemDelegate):
             painter.restore()
 
     def sizeHint(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self, option: QStyleOptionViewItem, index: Index
     ) -> QSize:
         """Return the height; the width is the list's, and a longer name is cut."""
         return QSize(0, super().sizeHint(option, index).height() + theme.NEAR)

@@ -133,13 +133,6 @@ class Criterion:
         plausible[plausible] = self.near(rows[plausible])
         return plausible
 
-    def typicality(self, rows: Rows) -> Rows:
-        """Return the share of the rows held out that are no more usual, ``(n,)``, 0 to 1.
-
-        Exactly the usual ones have more than 5 %. NaN where there is no tree.
-        """
-        return self._typicality(self._log_density(rows))
-
     def assess(self, rows: Rows) -> Assessed:
         """Return all that there is to tell of ``(n, d)`` rows, each looked up once."""
         distance, nearest = self.nearest.find(rows)

@@ -118,15 +118,15 @@ def opened(corpus: Corpus, model: str, folder: Path, epochs: int) -> tuple[Group
     right = float((labels(fed.predict(rows)) == good).mean())
     nothing = np.full(len(rows), np.nan)
     study = GroupContext(
-        domain,
-        rows,
-        np.empty((len(rows), 0)),
-        np.ones(len(rows), dtype=np.bool_),
-        nothing,
-        nothing,
-        fed,
-        mapping.favourable_class,
-        mapping.decisions(card.card),
+        domain=domain,
+        rows=rows,
+        groups=np.empty((len(rows), 0)),
+        inside=np.ones(len(rows), dtype=np.bool_),
+        label=nothing,
+        decided=nothing,
+        model=fed,
+        favourable=mapping.favourable_class,
+        decisions=mapping.decisions(card.card),
         text=corpus.text,
     )
     return study, right

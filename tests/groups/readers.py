@@ -52,15 +52,15 @@ def study_of(texts, reader, sizes=None, *, terms=None, missing=(), how=How.LABEL
     nothing = np.full(len(rows), np.nan)
     domain = Domain((text, size))
     return GroupContext(
-        domain,
-        rows,
-        np.empty((len(rows), 0)),
-        ~np.isnan(rows[:, 0]),
-        nothing,
-        nothing,
-        FedModel(reader, mapping, domain.attributes),
-        mapping.favourable_class,
-        reader.card.classes,
+        domain=domain,
+        rows=rows,
+        groups=np.empty((len(rows), 0)),
+        inside=~np.isnan(rows[:, 0]),
+        label=nothing,
+        decided=nothing,
+        model=FedModel(reader, mapping, domain.attributes),
+        favourable=mapping.favourable_class,
+        decisions=reader.card.classes,
         text="note",
         terms=terms or {},
     )

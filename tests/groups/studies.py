@@ -74,14 +74,14 @@ def study(answer, rows, domain=DOMAIN, unseen=None, decisions=("no", "yes"), **m
     inside = more.pop("inside", np.ones(len(rows), dtype=bool))
     favourable = more.pop("favourable", 1)
     return GroupContext(
-        domain,
-        rows,
-        groups,
-        inside,
-        unknown,
-        unknown,
-        Answering(answer),
-        favourable,
-        decisions,
+        domain=domain,
+        rows=rows,
+        groups=groups,
+        inside=inside,
+        label=unknown,
+        decided=unknown,
+        model=Answering(answer),
+        favourable=favourable,
+        decisions=decisions,
         **more,
     )

@@ -158,15 +158,15 @@ def test_the_term_that_a_model_decides_by_is_found(table, tmp_path, make, suffix
     rows = domain.encode(table)
     nothing = np.full(len(rows), np.nan)
     study = GroupContext(
-        domain,
-        rows,
-        np.empty((len(rows), 0)),
-        np.ones(len(rows), dtype=np.bool_),
-        nothing,
-        nothing,
-        FedModel(opened, mapping, domain.attributes),
-        mapping.favourable_class,
-        mapping.decisions(opened.card),
+        domain=domain,
+        rows=rows,
+        groups=np.empty((len(rows), 0)),
+        inside=np.ones(len(rows), dtype=np.bool_),
+        label=nothing,
+        decided=nothing,
+        model=FedModel(opened, mapping, domain.attributes),
+        favourable=mapping.favourable_class,
+        decisions=mapping.decisions(opened.card),
         text="comment",
     )
     events = testsgd.search(study, rows, testsgd.TestSgdOptions(), np.random.default_rng(0))

@@ -76,7 +76,7 @@ def test_it_is_what_it_says(seed, n):
     assert criterion.limit == pytest.approx(limit, abs=1e-9)
     if n < LEAST_ROWS:
         assert criterion.tree is None
-        assert np.isnan(criterion.typicality(tried)).all()
+        assert np.isnan(criterion.assess(tried).typicality).all()
         assert (criterion.plausible(tried) == near).all()
         return
     densities = np.sort(criterion.tree.log_density(rows[held]))
@@ -85,7 +85,7 @@ def test_it_is_what_it_says(seed, n):
     usual = criterion.tree.log_density(tried) >= floor
     assert (criterion.usual(tried) == usual).all()
     assert (criterion.plausible(tried) == (usual & near)).all()
-    assert ((criterion.typicality(tried) > RAREST) == usual).all()
+    assert ((criterion.assess(tried).typicality > RAREST) == usual).all()
 
 
 def _free(attribute):
@@ -98,7 +98,7 @@ def test_the_same_again():
     rows, tried = people(500), people(200, 3)
     one, other = Criterion.fit(DOMAIN, rows), Criterion.fit(DOMAIN, rows.copy())
     assert (one.floor, one.limit, one.held_out) == (other.floor, other.limit, other.held_out)
-    assert (one.typicality(tried) == other.typicality(tried)).all()
+    assert (one.assess(tried).typicality == other.assess(tried).typicality).all()
     parts = np.concatenate([one.plausible(tried[:7]), one.plausible(tried[7:])])
     assert (parts == one.plausible(tried)).all()
 

@@ -48,11 +48,6 @@ class Confinement(msgspec.Struct, frozen=True):
     by: str
     holds: tuple[Hold, ...]
 
-    @property
-    def whole(self) -> bool:
-        """Whether everything holds."""
-        return all(hold.holds for hold in self.holds)
-
 
 def of_both(first: Confinement, second: Confinement) -> Confinement:
     """Return what holds for two processes together: what one of them can do is not withheld."""

@@ -41,7 +41,6 @@ from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import SpecError, system_errors
 from fairdesk.results.events import Metric, Rows
-from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import NeighbourhoodCounts, Proven
 
@@ -338,8 +337,7 @@ class _Repeating:
     ) -> Check:
         tally = Tally(f"{name}: the same figures")
         proves = method_named(then.spec.method).answers is QuestionKind.PROOF
-        before = _timeless(then.figures)
-        after = as_counted(before, _timeless(now.figures))
+        before, after = _timeless(then.figures), _timeless(now.figures)
         messages = differences(before, after)
         tally.agree(max(len(before) - len(messages), 0))
         if messages and (cut or proves):
@@ -492,21 +490,6 @@ def _timeless(figures: Sequence[Metric]) -> tuple[Metric, ...]:
         if isinstance(each, Trial)
         else each
         for each in figures
-    )
-
-
-def as_counted(then: Sequence[Metric], now: Sequence[Metric]) -> tuple[Metric, ...]:
-    """Leave out gains and losses where the recorded share, of an earlier version, has none."""
-    counted = {
-        (each.whom, each.attributes)
-        for each in then
-        if isinstance(each, Share) and each.gains is not None
-    }
-    return tuple(
-        msgspec.structs.replace(each, gains=None, losses=None, by_value=())
-        if isinstance(each, Share) and (each.whom, each.attributes) not in counted
-        else each
-        for each in now
     )
 
 

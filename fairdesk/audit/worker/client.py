@@ -262,18 +262,8 @@ class Worker(Conversation):
         No model need be open. Ask about some ten thousand at once: there is no word in between.
         """
         request = wire.Weigh(domain, people, rows, partners)
-        reply = expect(
-            self._answer(request, self._patience.answer, "compare instances"), wire.Weighed
-        )
-        weighed = Plausibility(
-            reply.distance,
-            reply.nearest.astype(np.intp, copy=False),
-            reply.typicality,
-            reply.partner_distance,
-            reply.partner_typicality,
-            reply.plausible,
-            reply.reference,
-        )
+        frame = self._answer(request, self._patience.answer, "compare instances")
+        weighed = expect(frame, wire.Weighed).weighed
         check_plausibility(weighed, len(rows), len(partners), len(people))
         return weighed
 
@@ -316,8 +306,8 @@ class Worker(Conversation):
         """Ask a solver about boxes of a certificate: `certify.proof.verify.provers.solver`."""
         boxes = _boxes(header, roots, low, high, group)
         request = wire.Solve(boxes, discriminatory, seconds)
-        reply = expect(self._answer(request, self._patience.answer, "return a result"), wire.Solved)
-        verdicts = SolverVerdicts(reply.verdict, reply.places)
+        frame = self._answer(request, self._patience.answer, "return a result")
+        verdicts = expect(frame, wire.Solved).verdicts
         check_verdicts(verdicts, low, high)
         return verdicts
 
@@ -336,8 +326,7 @@ class Worker(Conversation):
         """Prove boxes of a certificate once more: `certify.proof.verify.provers.reproving`."""
         request = wire.Reprove(_boxes(header, roots, low, high, group), stated, seconds, of)
         frame = self._answer(request, self._patience.answer, "re-prove regions")
-        reply = expect(frame, wire.Reproved)
-        reproof = Reproof(reply.consistent, reply.discriminatory, reply.contradicted, reply.places)
+        reproof = expect(frame, wire.Reproved).reproof
         check_reproof(reproof, low, high)
         return reproof
 

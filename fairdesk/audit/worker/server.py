@@ -213,18 +213,7 @@ class Guest:
             case wire.Weigh(domain, people, rows, partners):
                 from fairdesk.individual.realism.plausibility import score_plausibility  # noqa: PLC0415
 
-                weighed = score_plausibility(domain, people, rows, partners)
-                send(
-                    wire.Weighed(
-                        weighed.distance,
-                        weighed.nearest.astype(np.int64, copy=False),
-                        weighed.typicality,
-                        weighed.partner_distance,
-                        weighed.partner_typicality,
-                        weighed.plausible,
-                        weighed.reference,
-                    )
-                )
+                send(wire.Weighed(score_plausibility(domain, people, rows, partners)))
             case wire.Shrink() as asked:
                 from fairdesk.individual.realism.minimal import shrink  # noqa: PLC0415
 
@@ -238,9 +227,9 @@ class Guest:
                 explanation = explain(context, asked.people, asked.pair, favourable, rng)
                 send(wire.Explained(explanation))
             case wire.Solve() as asked:
-                send(wire.Solved(*self._solve(asked)))
+                send(wire.Solved(self._solve(asked)))
             case wire.Reprove() as asked:
-                send(wire.Reproved(*self._reprove(asked)))
+                send(wire.Reproved(self._reprove(asked)))
             case _:
                 raise WorkerError("This message is not a request.")
 

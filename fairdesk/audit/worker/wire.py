@@ -17,11 +17,12 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker import frames
 from fairdesk.audit.worker.frames import Frame
-from fairdesk.certify.proof.reproof_check import SharesOf
+from fairdesk.certify.proof.reproof_check import Reproof, SharesOf
+from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Dialect, Source
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.plausibility import Plausibility
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard
@@ -270,15 +271,9 @@ class Packed(msgspec.Struct, frozen=True, tag=True):
 
 
 class Weighed(msgspec.Struct, frozen=True, tag=True):
-    """A `fairdesk.individual.realism.plausibility.Plausibility`."""
+    """How plausible they are."""
 
-    distance: NDArray[np.float64]
-    nearest: NDArray[np.int64]
-    typicality: NDArray[np.float64]
-    partner_distance: NDArray[np.float64]
-    partner_typicality: NDArray[np.float64]
-    plausible: NDArray[np.bool_]
-    reference: Reference | None
+    weighed: Plausibility
 
 
 class Shrunk(msgspec.Struct, frozen=True, tag=True):
@@ -294,19 +289,15 @@ class Explained(msgspec.Struct, frozen=True, tag=True):
 
 
 class Solved(msgspec.Struct, frozen=True, tag=True):
-    """A `fairdesk.certify.proof.verify.provers.SolverVerdicts`."""
+    """What the solver says."""
 
-    verdict: NDArray[np.int64]
-    places: Places
+    verdicts: SolverVerdicts
 
 
 class Reproved(msgspec.Struct, frozen=True, tag=True):
-    """A `fairdesk.certify.proof.reproof_check.Reproof`."""
+    """What was proven once more."""
 
-    consistent: NDArray[np.float64]
-    discriminatory: NDArray[np.float64]
-    contradicted: NDArray[np.int8]
-    places: Places
+    reproof: Reproof
 
 
 class SearchEnded(msgspec.Struct, frozen=True, tag=True):

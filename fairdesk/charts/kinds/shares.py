@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fairdesk.charts.scales import percent_ticks, ticks
 from fairdesk.charts.shapes import Axis, Box, Laid, Marked, Paper, Path, Shape, Spot, Words, hatched
+from fairdesk.results.individual import Share
 from fairdesk.wording.language import say
 
 #: By the height of a line of type: a bar's height, and the room between bars.
@@ -26,7 +27,7 @@ class ShareBar:
     exact : bool
         Whether everybody was asked.
     estimate, low, high, anytime_low, anytime_high : float
-        As in `fairdesk.results.events.Share`.
+        As in `fairdesk.results.individual.Share`.
     """
 
     name: str
@@ -37,6 +38,12 @@ class ShareBar:
     high: float
     anytime_low: float
     anytime_high: float
+
+    @classmethod
+    def of(cls, name: str, value: str, share: Share) -> ShareBar:
+        """Make the bar of a share."""
+        ends = share.low, share.high, share.anytime_low, share.anytime_high
+        return cls(name, value, share.exhaustive, share.estimate, *ends)
 
     @property
     def reach(self) -> float:

@@ -67,15 +67,17 @@ def read_parquet(
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
-    """Turn what Arrow says of a broken file into `DataError`."""
+def explained(
+    path: Path, what: str = "", remedy: str = "Save the table again, or save it as CSV."
+) -> Iterator[None]:
+    """Turn what Arrow says of a broken file into `DataError`; ``what`` says that it is broken."""
     try:
         yield
     except (pa.ArrowException, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise DataError(
-            f"The Parquet file “{path.name}” cannot be read.",
+            what or f"The Parquet file “{path.name}” cannot be read.",
             why=f"The reader reported: {str(error)[:300]}",
-            remedy="Save the table again, or save it as CSV.",
+            remedy=remedy,
         ) from error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from fairdesk.data.formats.cells import MOST_CELLS, check_width, readable, unique_names
 from fairdesk.data.formats.delimited import split_rows
+from fairdesk.data.formats.parquet import explained
 from fairdesk.data.formats.rows import read_first
 from fairdesk.data.formats.sniffing import guess_encoding, guess_layout
 from fairdesk.data.table import Dialect
@@ -126,18 +127,9 @@ class Parts:
             remedy=_SAME,
         )
 
-    @contextmanager
-    def _explained(self, part: Path) -> Iterator[None]:
-        try:
-            yield
-        except (pa.ArrowException, OSError) as error:
-            if isinstance(error, OSError) and error.errno is not None:
-                raise
-            raise DataError(
-                f"The part “{self.name(part)}” cannot be read.",
-                why=f"The reader reported: {str(error)[:300]}",
-                remedy="Write this part again, or remove it from the folder.",
-            ) from error
+    def _explained(self, part: Path) -> AbstractContextManager[None]:
+        remedy = "Write this part again, or remove it from the folder."
+        return explained(part, f"The part “{self.name(part)}” cannot be read.", remedy)
 
 
 def is_parquet(path: Path) -> bool:

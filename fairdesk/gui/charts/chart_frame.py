@@ -44,6 +44,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.tables import aligned
 
 #: Rows of the table twin at most.
 _MOST_ROWS = 200
@@ -94,13 +95,13 @@ class _Twin(TableModel):
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self._header[section]
-        return _side(self.counts(section)) if role == _ALIGNMENT else None
+        return aligned(number=self.counts(section)) if role == _ALIGNMENT else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         text = self._rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return _grouped(text) if _is_number(text) else text
-        return _side(self.counts(index.column())) if role == _ALIGNMENT else None
+        return aligned(number=self.counts(index.column())) if role == _ALIGNMENT else None
 
     def counts(self, column: int) -> bool:
         """Return whether a column holds numbers, and nothing else."""
@@ -109,11 +110,6 @@ class _Twin(TableModel):
     def _holds_numbers(self, column: int) -> bool:
         texts = [row[column].replace(",", "") for row in self._rows]
         return any(texts) and all(_is_number(text) for text in texts if text)
-
-
-def _side(right: bool) -> Qt.AlignmentFlag:  # noqa: FBT001 - what it is about
-    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _is_number(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -13,14 +13,33 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
     QTableView,
     QTableWidget,
+    QTableWidgetItem,
 )
 
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.hints.defining import define_heads
 from fairdesk.gui.kit.look.style import head_style
+from fairdesk.gui.kit.table_model import Index
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_KEY = Qt.ItemDataRole.UserRole
+
+
+def aligned(*, number: bool) -> Qt.AlignmentFlag:
+    """Return the side at which a cell stands."""
+    return RIGHT if number else LEFT
+
+
+class SortedItem(QTableWidgetItem):
+    """A cell that is sorted by a key: numbers as numbers."""
+
+    def __init__(self, text: str, key: float | str) -> None:
+        super().__init__(text)
+        self.setData(_KEY, key)
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        return bool(self.data(_KEY) < other.data(_KEY))
 
 
 def read_only(
@@ -71,6 +90,11 @@ def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[i
             title.setTextAlignment(RIGHT if place in right else LEFT)
 
 
+def height_around(table: QTableView) -> int:
+    """Return how high a table is without its rows: its head and edges."""
+    return table.horizontalHeader().sizeHint().height() + 2 * table.frameWidth() + 2
+
+
 def colour_links(table: QTableWidget) -> None:
     """Give the texts with a colour of their own the theme's: items keep that of the one before."""
     for row in range(table.rowCount()):
@@ -93,12 +117,7 @@ class Padded(QStyledItemDelegate):
         super().__init__(table)
         table.horizontalHeader().setStyle(head_style())
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the cell; what is chosen on a calm ground."""
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(theme.colours().tint))
@@ -108,7 +127,7 @@ class Padded(QStyledItemDelegate):
         super().paint(painter, option, index)
 
     def initStyleOption(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self, option: QStyleOptionViewItem, index: Index
     ) -> None:
         """Let a chosen cell keep its colour, on a calm ground."""
         super().initStyleOption(option, index)
@@ -121,7 +140,7 @@ class Padded(QStyledItemDelegate):
         option.palette = palette
 
     def sizeHint(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+        self, option: QStyleOptionViewItem, index: Index
     ) -> QSize:
         """Return the room."""
         return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)

@@ -13,7 +13,7 @@ from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import calm, in_order
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import Padded
+from fairdesk.gui.kit.tables import Padded, aligned
 from fairdesk.wording import words
 
 #: So many rows are shown.
@@ -95,9 +95,7 @@ class PreviewModel(TableModel):
             case Qt.ItemDataRole.DisplayRole:
                 return (column.missing_token or "–") if missing else column.text(code)
             case Qt.ItemDataRole.TextAlignmentRole:
-                number = column.kind.is_number
-                side = Qt.AlignmentFlag.AlignRight if number else Qt.AlignmentFlag.AlignLeft
-                return side | Qt.AlignmentFlag.AlignVCenter
+                return aligned(number=column.kind.is_number)
             case Qt.ItemDataRole.ForegroundRole if missing or column.kind is Kind.IGNORED:
                 return QColor(theme.colours().quiet)
             case Qt.ItemDataRole.AccessibleTextRole:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 from PySide6.QtWidgets import (
     QFrame,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.table_model import Index
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step
 
 _NAMES = {
@@ -37,17 +38,12 @@ class _Delegate(QStyledItemDelegate):
     """Draws a step: its number or mark in a circle, its name, and what was answered."""
 
     def sizeHint(  # noqa: N802 - Qt's name
-        self, option: QStyleOptionViewItem, _index: QModelIndex | QPersistentModelIndex
+        self, option: QStyleOptionViewItem, _index: Index
     ) -> QSize:
         """Return room for two lines."""
         return QSize(120, 2 * option.fontMetrics.height() + 2 * theme.GAP)
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the step."""
         rect: QRect = option.rect
         palette: QPalette = option.palette

@@ -97,12 +97,6 @@ class Model:
         self._rescale = _of_targets(element, self.target) if not self.classes else None
         self.outputs = _outputs(element, self)
 
-    @property
-    def plain(self) -> bool:
-        """Whether it sees just what is around it, and its answer is taken as it is."""
-        unchanged = all(each.replacement is None and each.outliers == "asIs" for each in self._own)
-        return unchanged and not self._derived and self._rescale is None
-
     def _classes(self, element: Element) -> tuple[str, ...]:
         field = self._dictionary.fields.get(self.target)
         if field is not None and field.valid:

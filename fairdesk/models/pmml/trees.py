@@ -164,12 +164,6 @@ class Trees:
         self.fields = tuple(self._arrays.fields)
         self.forest = self._arrays.forest("value")
 
-    @property
-    def complete(self) -> bool:
-        """Whether whatever is known of everybody leads to an answer."""
-        leaves = self.forest.column < 0
-        return bool(np.isfinite(self.forest.value[leaves]).all())
-
     def sums(self, scope: Scope) -> Float64:
         """Add up the answers: ``(n, k + 1)``; NaN where a tree has none."""
         missing = np.zeros(scope.rows, bool)

@@ -30,7 +30,7 @@ from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.subgroups import by_category, linear_statement
-from fairdesk.wording.language import say
+from fairdesk.wording.language import fixed, say
 from fairdesk.wording.rules import combination_text, rule_phrase
 from fairdesk.wording.statements import unmeasured
 from fairdesk.wording.words import p_text
@@ -253,6 +253,26 @@ def _chart(
     )
 
 
+def _header(mined: RuleSearchSummary) -> tuple[str, ...]:
+    return (
+        *fixed(("Subgroup", "Inside", "Outside")),
+        say("Gap, percentage points") if mined.outcome else say("Gap"),
+        say("{percent} CI", percent=words.percent_of("95")),
+        *fixed(("Corrected p", "Support", "Original data rows")),
+    )
+
+
+def _cells(spec: AuditSpec, rule_set: RuleSet) -> tuple[str, ...]:
+    return (
+        rule_phrase(spec, rule_set.conditions),
+        *subgroup_words.both_rates(rule_set),
+        *subgroup_words.difference_texts(rule_set),
+        p_text(rule_set.p).replace("below", "<"),
+        words.percent(rule_set.support, 1.0),
+        subgroup_words.untouched_text(rule_set),
+    )
+
+
 def _listed(
     spec: AuditSpec,
     mined: RuleSearchSummary,
@@ -270,12 +290,7 @@ def _listed(
         leaders = (*leaders, least)
     rows = [
         (
-            rule_phrase(spec, each.conditions),
-            *subgroup_words.both_rates(each),
-            *subgroup_words.difference_texts(each),
-            p_text(each.p).replace("below", "<"),
-            words.percent(each.support, 1.0),
-            subgroup_words.untouched_text(each),
+            *_cells(spec, each),
             subgroup_words.variants_text(mined, len(subgroup_words.variants(sets, each))),
         )
         for each in leaders
@@ -292,21 +307,7 @@ def _listed(
         else "Subgroups"
     )
     return Grid(
-        header=(
-            *(
-                "Subgroup",
-                "Inside",
-                "Outside",
-                "Gap, percentage points" if mined.outcome else "Gap",
-            ),
-            *(
-                say("{percent} CI", percent=words.percent_of("95")),
-                "Corrected p",
-                "Support",
-                "Original data rows",
-                "Similar or opposite",
-            ),
-        ),
+        header=(*_header(mined), "Similar or opposite"),
         rows=tuple(rows),
         widths=(2.05, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95, 1.0),
         right=(1, 2, 3, 4, 5, 6, 7, 8),
@@ -334,31 +335,8 @@ def _all_rules(
 ) -> Grid:
     """List every rule set that was kept, variants too: it can be thousands."""
     return Grid(
-        header=(
-            *(
-                "Subgroup",
-                "Inside",
-                "Outside",
-                "Gap, percentage points" if mined.outcome else "Gap",
-            ),
-            *(
-                say("{percent} CI", percent=words.percent_of("95")),
-                "Corrected p",
-                "Support",
-                "Original data rows",
-            ),
-        ),
-        rows=tuple(
-            (
-                rule_phrase(spec, each.conditions),
-                *subgroup_words.both_rates(each),
-                *subgroup_words.difference_texts(each),
-                p_text(each.p).replace("below", "<"),
-                words.percent(each.support, 1.0),
-                subgroup_words.untouched_text(each),
-            )
-            for each in sets
-        ),
+        header=_header(mined),
+        rows=tuple(_cells(spec, each) for each in sets),
         widths=(2.15, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95),
         right=(1, 2, 3, 4, 5, 6, 7),
         caption=say(

@@ -12,7 +12,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify import reproducing
 from fairdesk.audit.verify.figures import differences
 from fairdesk.audit.verify.files import SAME_MODEL
-from fairdesk.audit.verify.reproducing import ReproduceRequest, as_counted, reproduce
+from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import SpecError
 from fairdesk.results.individual import Share
@@ -214,13 +214,6 @@ def test_figures_are_compared_field_by_field_without_times(made):
     assert not differences((mined,), (msgspec.structs.replace(mined, seconds=99.0),))
     assert differences((share,), (mined,)) == ["Figure 1 was Share, and is RuleSearchSummary."]
     assert differences((share, share), (share,)) == ["The number of figures was 2 and is now 1."]
-
-
-def test_shares_recorded_before_gains_were_counted_are_compared_without_them():
-    now = Share("data", ("sex",), 20, 9, True, 0.95, *[0.45] * 5, gains=6, losses=3)
-    then = msgspec.structs.replace(now, gains=None, losses=None)
-    assert as_counted([then], [now]) == (then,)
-    assert as_counted([now], [now]) == (now,)
 
 
 def test_stopping_ends_it(worker, made):

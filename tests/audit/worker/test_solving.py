@@ -11,7 +11,8 @@ from fairdesk.audit.worker.server import Guest
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY
 from fairdesk.certify.proof.leaves import Leaves, leaves
-from fairdesk.certify.proof.reproof_check import BY_POINT
+from fairdesk.certify.proof.reproof_check import BY_POINT, Reproof
+from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.errors import WorkerError
 from tests.certify import networks
 from tests.certify.proof.test_verify import proof_of
@@ -97,7 +98,7 @@ def test_a_model_that_cannot_be_looked_into_is_no_defect(case, asked):
 )
 def test_answers_that_cannot_be_are_refused(asked, told):
     header, roots, boxes, group, discriminatory = asked
-    frame = frames.Frame(1, wire.Solved(*told(len(group), boxes[0])))
+    frame = frames.Frame(1, wire.Solved(SolverVerdicts(*told(len(group), boxes[0]))))
     with pytest.raises(WorkerError):
         Answering(frame).solve(header, roots, *boxes, group, discriminatory, 1.0)
 
@@ -136,6 +137,6 @@ def test_boxes_are_proven_once_more_by_the_guest(case, asked):
 def test_proofs_that_cannot_be_are_refused(asked, told):
     header, roots, boxes, group, discriminatory = asked
     stated = np.column_stack((~discriminatory, discriminatory)).astype(np.float64)
-    frame = frames.Frame(1, wire.Reproved(*told(len(group), boxes[0])))
+    frame = frames.Frame(1, wire.Reproved(Reproof(*told(len(group), boxes[0]))))
     with pytest.raises(WorkerError):
         Answering(frame).reprove(header, roots, *boxes, group, stated, 1.0)

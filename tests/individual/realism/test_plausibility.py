@@ -53,7 +53,7 @@ def test_the_nearest_is_that_of_the_plain_way_and_the_rest_the_criterion_s():
     ):
         plain = [nearest(DOMAIN, people, row, everywhere(DOMAIN)) for row in each]
         np.testing.assert_allclose(distance, [apart for _, apart in plain], atol=1e-12)
-        np.testing.assert_array_equal(typicality, criterion.typicality(each))
+        np.testing.assert_array_equal(typicality, criterion.assess(each).typicality)
     alone = score_plausibility(DOMAIN, people, rows, rows[:0])
     np.testing.assert_array_equal(alone.plausible, criterion.plausible(rows))
     np.testing.assert_array_equal(alone.distance, weighed.distance)

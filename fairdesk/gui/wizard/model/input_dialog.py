@@ -24,6 +24,7 @@ from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.choices import Choice
 from fairdesk.gui.kit.parts import Words, bounded, clear, push_button, quiet
+from fairdesk.gui.kit.tables import RIGHT
 from fairdesk.models.inputs import editing
 from fairdesk.models.inputs.mapping.propose import Proposal
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
@@ -247,7 +248,7 @@ class InputDialog(FormDialog):
             shown.setFlags(shown.flags() & ~Qt.ItemFlag.ItemIsEditable)
             self.codes.setItem(row, 0, shown)
             written = QTableWidgetItem(f"{number:.15g}")
-            written.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            written.setTextAlignment(RIGHT)
             self.codes.setItem(row, 1, written)
         self._more_codes.setText(
             f"The first {_MOST_CODES:,} of {len(codes):,}; the others are not changed."

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import Padded
+from fairdesk.gui.kit.tables import LEFT, Padded
 from fairdesk.models.model import Input
 from fairdesk.wording.words import how_made
 
@@ -294,9 +294,7 @@ def grid(model: QAbstractTableModel, name: str) -> QTableView:
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
     view.horizontalHeader().setHighlightSections(False)
-    view.horizontalHeader().setDefaultAlignment(
-        Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-    )
+    view.horizontalHeader().setDefaultAlignment(LEFT)
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + 12)
     _PageFirst(view)

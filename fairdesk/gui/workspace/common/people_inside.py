@@ -15,7 +15,7 @@ from fairdesk.data.table import Column
 from fairdesk.groups.tabular.membership import members
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import read_only
+from fairdesk.gui.kit.tables import aligned, read_only
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Conditions
@@ -180,7 +180,7 @@ class _People(TableModel):
             case Qt.ItemDataRole.ToolTipRole:
                 return tips.plain(column.name)
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _side(column)
+                return aligned(number=column.kind.is_number)
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
@@ -196,13 +196,8 @@ class _People(TableModel):
                 # a text that people wrote may have many lines
                 return parts.short(" ".join(text.split()), 200)
             case Qt.ItemDataRole.TextAlignmentRole:
-                return _side(column)
+                return aligned(number=column.kind.is_number)
         return None
-
-
-def _side(column: Column) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column.kind.is_number else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 __all__ = ["MOST", "Inside", "PeopleInside", "people_inside", "shown_columns"]

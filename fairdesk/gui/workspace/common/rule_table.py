@@ -7,14 +7,11 @@ from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent
-from PySide6.QtWidgets import QApplication, QHeaderView, QTableWidget
-from PySide6.QtWidgets import QTableWidgetItem as Item
+from PySide6.QtWidgets import QApplication, QHeaderView, QTableWidget, QTableWidgetItem
 
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.tables import head_columns, read_only
-
-_KEY = Qt.ItemDataRole.UserRole
+from fairdesk.gui.kit.tables import SortedItem, aligned, head_columns, height_around, read_only
 
 
 class Cell(NamedTuple):
@@ -22,12 +19,6 @@ class Cell(NamedTuple):
 
     text: str
     key: float
-
-
-class _Item(Item):
-    def __lt__(self, other: Item) -> bool:
-        """Order numbers as numbers."""
-        return bool(self.data(_KEY) < other.data(_KEY))
 
 
 class RuleTable(QTableWidget):
@@ -86,14 +77,8 @@ class RuleTable(QTableWidget):
         self.setRowCount(len(row_texts))
         for row, cells in enumerate(row_texts):
             for place, cell in enumerate(cells):
-                item = _Item(cell.text)
-                item.setData(_KEY, cell.key)
-                side = (
-                    Qt.AlignmentFlag.AlignLeft
-                    if place < self._wide
-                    else Qt.AlignmentFlag.AlignRight
-                )
-                item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                item = SortedItem(cell.text, cell.key)
+                item.setTextAlignment(aligned(number=place >= self._wide))
                 self.setItem(row, place, item)
         self.setSortingEnabled(True)
         self._fit()
@@ -121,9 +106,8 @@ class RuleTable(QTableWidget):
         self.resizeRowsToContents()
         for row in range(self.rowCount()):
             self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
-        edges = 2 * self.frameWidth() + 2
-        self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
+        self.setFixedHeight(self.verticalHeader().length() + height_around(self))
 
 
-def _text(item: Item | None) -> str:
+def _text(item: QTableWidgetItem | None) -> str:
     return "" if item is None else item.text()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from PySide6.QtWidgets import QHeaderView, QTableWidget, QTableWidgetItem
 
 from fairdesk.gui.kit import tips
-from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
+from fairdesk.gui.kit.tables import RIGHT, head_columns, height_around, read_only
 
 
 def short_table(
@@ -39,5 +39,5 @@ def short_table(
     if rows:
         table.setCurrentCell(0, 0)
         table.clearSelection()
-    table.setFixedHeight(line * len(rows) + head.sizeHint().height() + 2 * table.frameWidth() + 2)
+    table.setFixedHeight(line * len(rows) + height_around(table))
     return table

@@ -29,7 +29,7 @@ from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.kit.tables import head_columns, read_only
+from fairdesk.gui.kit.tables import aligned, head_columns, height_around, read_only
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.short_table import short_table
@@ -442,10 +442,7 @@ class _RunList(QTableWidget):
                 self.setCurrentCell(max(self.currentRow(), 0), 0)
                 self.clearSelection()
         line = self.verticalHeader().defaultSectionSize()
-        most = min(len(runs), 8)
-        self.setFixedHeight(
-            line * most + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
-        )
+        self.setFixedHeight(line * min(len(runs), 8) + height_around(self))
 
     def check(self, numbers: Collection[int]) -> None:
         """Check these runs and no others."""
@@ -471,8 +468,7 @@ class _RunList(QTableWidget):
         )
         for place, text in enumerate(texts):
             item = QTableWidgetItem(text)
-            side = Qt.AlignmentFlag.AlignRight if place in _NUMBERS else Qt.AlignmentFlag.AlignLeft
-            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(aligned(number=place in _NUMBERS))
             if place == 0:
                 self._boxes[run.id] = item
                 item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)

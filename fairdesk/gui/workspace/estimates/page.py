@@ -115,16 +115,7 @@ def whom(share: Share) -> str:
 def bars_of(measured: Sequence[Share]) -> tuple[ShareBar, ...]:
     """Make a bar of each share."""
     return tuple(
-        ShareBar(
-            f"{whom(share)}, {words.when_change(share.attributes)}",
-            short(share),
-            share.exhaustive,
-            share.estimate,
-            share.low,
-            share.high,
-            share.anytime_low,
-            share.anytime_high,
-        )
+        ShareBar.of(f"{whom(share)}, {words.when_change(share.attributes)}", short(share), share)
         for share in measured
     )
 

@@ -17,6 +17,7 @@ from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit.tables import height_around
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
@@ -150,9 +151,7 @@ class FigureTable(RuleTable):
             head.resizeSection(place, wide)
         high = self.verticalHeader().defaultSectionSize()
         bar = self.horizontalScrollBar().sizeHint().height() if tight else 0
-        edges = 2 * self.frameWidth() + 2
-        rows = min(self.rowCount(), _ROWS)
-        self.setFixedHeight(rows * high + head.sizeHint().height() + edges + bar)
+        self.setFixedHeight(min(self.rowCount(), _ROWS) * high + height_around(self) + bar)
 
     def _room(self, cells: Sequence[Sequence[Cell]]) -> list[int]:
         """Return how wide each column has to be."""

@@ -254,18 +254,6 @@ class RepairForm(QWidget):
         self.seed.setValue(min(seed, _MOST_SEED))
 
     @property
-    def summary(self) -> str:
-        """Say in a line what is asked for."""
-        most = f"at most {self.much['most'].value():g}{words.NBSP}% added"
-        if self.method == RULES:
-            place = self.rule.currentIndex()
-            whom = self._rules[place].text if place >= 0 else "a subgroup"
-            return f"{whom}; {most}"
-        pairs = {self.flagged: "flagged pairs", self.some: "pairs of some runs"}
-        chosen = next((text for button, text in pairs.items() if button.isChecked()), "all pairs")
-        return f"{chosen}; labels: {LABELS[self._source].replace('&', '').lower()}; {most}"
-
-    @property
     def _source(self) -> str:
         """Where the labels of what is added come from."""
         return next(key for key, button in self.labels.items() if button.isChecked())

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QTableWidget, QTableWidgetItem
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.tables import LEFT, RIGHT, colour_links, head_columns, read_only
+from fairdesk.gui.kit.tables import aligned, colour_links, head_columns, height_around, read_only
 from fairdesk.results.events import Metric
 from fairdesk.results.trials import trial_of
 from fairdesk.wording import trials as trial_words
@@ -89,7 +89,7 @@ class BeforeAfter(QTableWidget):
         for row, cells in enumerate(self._rows):
             for place, text in enumerate(cells):
                 item = QTableWidgetItem(text)
-                item.setTextAlignment(self._side(place))
+                item.setTextAlignment(aligned(number=place in trial_words.BEFORE_AFTER_NUMBERS))
                 if len(cells) == 1:
                     item.setFlags(Qt.ItemFlag.NoItemFlags)
                     item.setForeground(QColor(theme.colours().accent))
@@ -142,11 +142,7 @@ class BeforeAfter(QTableWidget):
                 wrapped = metrics.boundingRect(name, Qt.TextFlag.TextWordWrap, cells[0])
                 high = max(high, wrapped.height())
             self.setRowHeight(row, round(high) + 2 * theme.TIGHT)
-        edges = 2 * self.frameWidth() + 2
-        self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
-
-    def _side(self, place: int) -> Qt.AlignmentFlag:
-        return RIGHT if place in trial_words.BEFORE_AFTER_NUMBERS else LEFT
+        self.setFixedHeight(self.verticalHeader().length() + height_around(self))
 
 
 def _broken(text: str, *, broken: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QSizePolicy,
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.table_model import Index
 from fairdesk.gui.kit.tables import Padded
 from fairdesk.gui.workspace.session.pair_columns import PairRole
 
@@ -37,12 +38,7 @@ def draw_share(painter: QPainter, track: QRectF, share: float) -> None:
 class ShareDelegate(Padded):
     """Draws a cell's share as a bar at the left of its text."""
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the cell, then the bar."""
         super().paint(painter, option, index)
         share = index.data(PairRole.SHARE)

@@ -13,7 +13,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import read_only
+from fairdesk.gui.kit.tables import LEFT, read_only
 from fairdesk.gui.workspace.session.nearest_rows import Real
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.decisions.rule import score_name
@@ -189,8 +189,7 @@ class SideBySide(TableModel):
                 "that differ from the instance."
             )
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-            return side | Qt.TextFlag.TextWordWrap.value
+            return LEFT | Qt.TextFlag.TextWordWrap.value
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:

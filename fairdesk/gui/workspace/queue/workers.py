@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QTableWidget, QTableWidgetItem
 from fairdesk.audit.catalogue.stages import stage
 from fairdesk.cluster.hearing import AtWork
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
+from fairdesk.gui.kit.tables import RIGHT, head_columns, height_around, read_only
 from fairdesk.wording import words
 
 _HEADS = ("Worker", "Part of the run", "Doing", "Queries per second")
@@ -35,8 +35,7 @@ class WorkersTable(QTableWidget):
         if self.rowCount() != len(doing):
             self.setRowCount(len(doing))
             line = self.verticalHeader().defaultSectionSize()
-            head = self.horizontalHeader().sizeHint().height()
-            self.setFixedHeight(line * min(len(doing), _ROWS) + head + 2 * self.frameWidth() + 2)
+            self.setFixedHeight(line * min(len(doing), _ROWS) + height_around(self))
         for row, each in enumerate(doing):
             speed = words.number(round(each.speed)) if each.speed else ""
             texts = (each.worker, words.number(each.part), stage(each.phase), speed)

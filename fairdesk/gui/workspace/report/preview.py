@@ -72,11 +72,6 @@ class ReportPreview(QWidget):
         self._listen()
         self._tell_page()
 
-    @property
-    def outdated(self) -> bool:
-        """Whether the audit was changed since the pages were made."""
-        return self._outdated
-
     def refresh(self) -> None:
         """Make the pages anew, now."""
         self._soon.stop()

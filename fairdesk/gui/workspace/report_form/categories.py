@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
 from fairdesk.audit.store.details import Categories
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit.tables import RIGHT
 from fairdesk.report.content.published import RACES, SEXES, propose_categories
 from fairdesk.wording import words
 
@@ -163,7 +164,7 @@ class CategoriesEditor(QWidget):
             if (line := field.lineEdit()) is not None:
                 line.editingFinished.connect(lambda of=of: self._take(of))
             number = parts.quiet(words.number(count))
-            number.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            number.setAlignment(RIGHT)
             number.setWordWrap(False)
             grid.addWidget(parts.Elided(value), row, 0)
             grid.addWidget(number, row, 1)

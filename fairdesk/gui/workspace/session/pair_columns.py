@@ -188,12 +188,6 @@ def _differ(names: Sequence[str], pair: Pair) -> bool:
     return len({getattr(pair, name) for name in names}) > 1
 
 
-def aligned(*, number: bool) -> Qt.AlignmentFlag:
-    """Return the side at which a cell stands."""
-    side = Qt.AlignmentFlag.AlignRight if number else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
-
-
 def _apart(spec: AuditSpec, pair: Pair) -> float:
     """Return how far the model's own numbers for both people are apart."""
     one, other = (

@@ -17,8 +17,9 @@ from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import tips
 from fairdesk.gui.kit.table_model import Index, TableModel
+from fairdesk.gui.kit.tables import aligned
 from fairdesk.gui.kit.threads.store_thread import StoreThread
-from fairdesk.gui.workspace.session.pair_columns import MARKS, PairRole, aligned, columns_of
+from fairdesk.gui.workspace.session.pair_columns import MARKS, PairRole, columns_of
 
 #: Rows per page.
 PAGE = 100

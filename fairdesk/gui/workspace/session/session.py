@@ -96,12 +96,6 @@ class Session(QObject):
         """Whether the file was read: its runs, and what its decisions are called."""
         return bool(self.decisions)
 
-    def telling(self) -> RunRecord | RunState | None:
-        """Return the run that tells most: the one under way, else the one that found most."""
-        if self.live is not None:
-            return self.live
-        return max(reversed(self.runs), key=lambda run: run.found, default=None)
-
     def headline(self, run: RunRecord | RunState, *, ending: bool = True) -> str:
         """Say what a run found, and how it ended when not by itself.
 

@@ -33,7 +33,7 @@ from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import read_only
+from fairdesk.gui.kit.tables import LEFT, read_only
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.tables import guarded
 from fairdesk.wording import words
@@ -71,7 +71,7 @@ class LogModel(TableModel):
             if role == Qt.ItemDataRole.DisplayRole:
                 return ("Time", "Event")[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:
-                return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+                return LEFT
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:

@@ -14,6 +14,7 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import proven_text
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.tables import LEFT
 from fairdesk.gui.workspace.common.answering import Run, fall, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.estimates.page import kind, short
@@ -101,10 +102,9 @@ class _Line(parts.Words):
 
     def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
         """Draw as much of the text as there is room for."""
-        side = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         end = Qt.TextElideMode.ElideRight
         text = self.fontMetrics().elidedText(self.text(), end, self.width())
-        QPainter(self).drawText(self.rect(), side, text)
+        QPainter(self).drawText(self.rect(), LEFT, text)
 
 
 class RunBar(parts.Card):

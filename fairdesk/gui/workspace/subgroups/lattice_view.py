@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
@@ -16,7 +16,15 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import theme, tips
-from fairdesk.gui.kit.tables import Padded, colour_links, head_columns, read_only
+from fairdesk.gui.kit.table_model import Index
+from fairdesk.gui.kit.tables import (
+    Padded,
+    aligned,
+    colour_links,
+    head_columns,
+    height_around,
+    read_only,
+)
 from fairdesk.gui.workspace.subgroups.finding import gap_text, rate_text, score_text
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.subgroups import RuleSet, Variant
@@ -167,8 +175,7 @@ class LatticeView(QTableWidget):
             for place, text in enumerate(texts):
                 item = QTableWidgetItem(text)
                 item.setToolTip(tips.plain(each.whole))
-                side = Qt.AlignmentFlag.AlignRight if place > 1 else Qt.AlignmentFlag.AlignLeft
-                item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+                item.setTextAlignment(aligned(number=place > 1))
                 item.setFont(theme.scaled(self.font(), 1.0, strong=each.kind == "this"))
                 if not opens and each.kind != "this":
                     item.setData(
@@ -208,19 +215,13 @@ class LatticeView(QTableWidget):
         self.resizeRowsToContents()
         for row in range(self.rowCount()):
             self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
-        edges = 2 * self.frameWidth() + 2
-        self.setFixedHeight(self.verticalHeader().length() + head.sizeHint().height() + edges)
+        self.setFixedHeight(self.verticalHeader().length() + height_around(self))
 
 
 class _Bar(Padded):
     """A number with a bar at its left, as long as it is large: below it one would be a link's."""
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, index)
         share = float(index.data(_SHARE) or 0.0)
         painter.save()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QComboBox,
     QStyleOptionViewItem,
     QTableWidget,
-    QTableWidgetItem,
     QWidget,
 )
 
@@ -21,7 +20,15 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.pages import Staying
-from fairdesk.gui.kit.tables import Padded, head_columns, read_only
+from fairdesk.gui.kit.table_model import Index
+from fairdesk.gui.kit.tables import (
+    Padded,
+    SortedItem,
+    aligned,
+    head_columns,
+    height_around,
+    read_only,
+)
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
@@ -36,7 +43,8 @@ _HEADER = (
     *("Category", "Term", "Texts in the data with it", "Texts tested with it"),
     *("Selection rate", "Decision changes"),
 )
-_KEY, _SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in range(3))
+# the first is what cells are sorted by
+_SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in (1, 2))
 #: In less width the term stands below the table, not beside it.
 _BESIDE = 960
 #: So many terms are shown at once where the chosen one stands below them; at least so many are.
@@ -223,12 +231,6 @@ def by_gap(terms: Sequence[TermRate]) -> list[TermRate]:
     return sorted(terms, key=rank)
 
 
-class _Item(QTableWidgetItem):
-    def __lt__(self, other: QTableWidgetItem) -> bool:
-        """Order numbers as numbers."""
-        return bool(self.data(_KEY) < other.data(_KEY))
-
-
 class _Terms(QTableWidget):
     """The terms, as high as they are many."""
 
@@ -290,7 +292,7 @@ class _Terms(QTableWidget):
             self._fit()
 
     def _fit(self) -> None:
-        head = self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth() + 2
+        head = height_around(self)
         line, rows = self.verticalHeader().defaultSectionSize(), len(self._terms)
         self.setMinimumHeight(line * min(rows, self._most or _LEAST) + head)
         self.setMaximumHeight(line * min(rows, self._most or rows) + head)
@@ -319,12 +321,10 @@ class _Terms(QTableWidget):
             ),
         )
         for place, (text, key) in enumerate(cells):
-            item = _Item(text)
-            item.setData(_KEY, key)
+            item = SortedItem(text, key)
             item.setData(_PLACE, row)
             item.setToolTip(tips.plain(text))
-            side = Qt.AlignmentFlag.AlignRight if place > 1 else Qt.AlignmentFlag.AlignLeft
-            item.setTextAlignment(side | Qt.AlignmentFlag.AlignVCenter)
+            item.setTextAlignment(aligned(number=place > 1))
             self.setItem(row, place, item)
         rate = self.item(row, 4)
         if rate is not None and each.texts:
@@ -334,12 +334,7 @@ class _Terms(QTableWidget):
 class _Bar(Padded):
     """A rate with a bar below it."""
 
-    def paint(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        index: QModelIndex | QPersistentModelIndex,
-    ) -> None:
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         rect = QRectF(option.rect).adjusted(theme.NEAR, 0, -theme.NEAR, -2)
         super().paint(painter, option, index)
         share = index.data(_SHARE)

@@ -28,8 +28,6 @@ from fairdesk.wording.language import say
 
 #: Model inputs listed; a one-hot encoding can have thousands.
 _INPUTS_SHOWN = 300
-#: How the log begins to say how far an opened model agrees with the label, now and formerly.
-_AGREES = (AGREES, "The model agrees with the label")
 
 
 def model(material: Material) -> Section:
@@ -213,7 +211,7 @@ def _checked(material: Material) -> str:
             labelled=words.number(labelled),
             right=words.number(right),
         )
-    said = next((e.what for e in material.log if e.what.startswith(_AGREES)), "")
+    said = next((e.what for e in material.log if e.what.startswith(AGREES)), "")
     return said or (
         "not kept in the audit file. A run of “Group metrics” would show how often the "
         "decisions match the recorded outcome"
