@@ -43,6 +43,5 @@ class FormDialog(QDialog):
 
     def _refuse(self, wrong: str) -> None:
         """Say what is wrong with the answer, which cannot be taken then; empty: nothing is."""
-        self._wrong.setText(wrong)
-        self._wrong.setVisible(bool(wrong))
+        self._wrong.say(wrong)
         self.ok_button.setEnabled(not wrong)

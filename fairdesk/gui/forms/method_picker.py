@@ -220,9 +220,8 @@ class MethodPicker(QWidget):
         remark = self._remarks.get(self.key, "")
         set_topic(self, method_place(self.key))
         self._title.setText(method.title)
-        for label, text in ((self.reason, off), (self._remark, remark)):
-            label.setText(text)
-            label.setVisible(bool(text))
+        self.reason.say(off)
+        self._remark.say(remark)
         self._sentence.setText(method.sentence)
         self._tells.setText(method.tells)
         self._cannot.setText(method.cannot)

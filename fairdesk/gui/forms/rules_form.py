@@ -277,8 +277,7 @@ class RulesForm(Card):
         text = bool(self.answers.text)
         self._texts.setVisible(text)
         self._bins.setVisible(not text and bool(self.edges))
-        self.wrong.setText(self._problem())
-        self.wrong.setVisible(bool(self.wrong.text()))
+        self.wrong.say(self._problem())
 
     def _problem(self) -> str:
         if self._domain is None or self.isHidden():

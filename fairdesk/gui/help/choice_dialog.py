@@ -112,8 +112,7 @@ class ChoiceDialog(QDialog):
     def _show(self) -> None:
         """Show the next question, or the end."""
         clear(self._inside)
-        self._path.setText("\n".join(f"✓ {each.text}" for each in self.given))
-        self._path.setVisible(bool(self.given))
+        self._path.say("\n".join(f"✓ {each.text}" for each in self.given))
         for button in (self.back, self.again):
             button.setEnabled(bool(self.given))
         end = self.end

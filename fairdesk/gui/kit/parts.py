@@ -89,6 +89,11 @@ class Words(Defined):
             return hint
         return QSize(min(hint.width(), 80), self.fontMetrics().height())
 
+    def say(self, text: str) -> None:
+        """Show a text; an empty one hides it."""
+        self.setText(text)
+        self.setVisible(bool(text))
+
     def set_tone(self, tone: str) -> None:
         """Change the tone."""
         self._tone = tone
@@ -286,8 +291,7 @@ class Banner(Card):
         """
         clear(self._buttons)
         self._what.setText(what)
-        self._more.setText(more)
-        self._more.setVisible(bool(more))
+        self._more.say(more)
         buttons = []
         for text, action in actions:
             button = push_button(text, lambda _checked=False, run=action: run())

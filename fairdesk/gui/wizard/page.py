@@ -90,5 +90,4 @@ class Page(QWidget):
     def show_redo(self) -> None:
         """Say why the page has to be looked at again, if it has."""
         reason = self.state.redo.get(self.step, "")
-        self._redo.setText(f"↻  {reason}" if reason else "")
-        self._redo.setVisible(bool(reason))
+        self._redo.say(f"↻  {reason}" if reason else "")

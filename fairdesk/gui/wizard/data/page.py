@@ -426,8 +426,7 @@ class DataPage(Page):
                 rows = counted(missing, "row")
                 have = "has" if missing == 1 else "have"
                 text += f" {rows} {have} no recorded outcome: “{state.label}” is missing."
-        self._outcome.setText(text.strip())
-        self._outcome.setVisible(bool(text))
+        self._outcome.say(text.strip())
 
     # -- answering ----------------------------------------------------------------------------
 

@@ -207,9 +207,8 @@ class ChecksPage(Page):
         sentence = (
             "" if method is None or off else f"{method.title}. {method.sentence} {_AFTERWARDS}"
         )
-        for label, text in ((self.repair_told, sentence), (self.repair_why, off)):
-            label.setText(text)
-            label.setVisible(bool(text))
+        self.repair_told.say(sentence)
+        self.repair_why.say(off)
         self.repair.setEnabled(not off)
         self.repair.setAccessibleDescription(off or sentence)
         with QSignalBlocker(self.repair):

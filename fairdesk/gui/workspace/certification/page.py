@@ -201,9 +201,7 @@ class ProofPage(RunPage):
         self.chart = LineChart()
         self.chart.setMinimumHeight(280)
         self.chart.tools.addWidget(parts.Words("Progress", size=1.12, strong=True, wrap=False))
-        for each in (self.bars, self.shares, self.alone, self.around, self.chart):
-            each.said.connect(session.said)
-            each.failed.connect(session.failed)
+        session.hear(self.bars, self.shares, self.alone, self.around, self.chart)
         for bars in (self.bars, self.shares):
             bars.opened.connect(partial(self._show_falsified, bars))
         self._pairs_words = parts.quiet(FALSIFIED_PAIRS)
@@ -501,5 +499,4 @@ class ProofPage(RunPage):
         self._estimate.say("▨ Estimated, not proven", estimated)
         figure = proven or neighbourhoods_of(run.figures)
         notes = () if figure is None else figure.notes
-        self._notes.setText("\n".join(notes))
-        self._notes.setVisible(bool(notes))
+        self._notes.say("\n".join(notes))

@@ -109,8 +109,7 @@ class RefinementView(QWidget):
         self._shown: Refinement | None = None
         self._inside: tuple[int, ...] = ()
         self.icicle = Icicle()
-        self.icicle.said.connect(session.said)
-        self.icicle.failed.connect(session.failed)
+        session.hear(self.icicle)
         self.icicle.chosen.connect(self._tell)
         self.icicle.rooted.connect(self._show_way)
         self._way = layouts.row(spacing=0)

@@ -39,6 +39,5 @@ class Statement(parts.Card):
         """Say another thing."""
         self._kind.setText(kind)
         self._sentence.setText(sentence)
-        self._more.setText(more)
-        self._more.setVisible(bool(more))
+        self._more.say(more)
         self.setAccessibleName(f"{kind}: {sentence}")

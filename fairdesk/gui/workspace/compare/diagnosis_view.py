@@ -153,8 +153,7 @@ class DiagnosisView(QWidget):
         self.agreement, self.sweep = LineChart(), LineChart()
         for chart in (self.agreement, self.sweep):
             chart.setMinimumHeight(240)
-            chart.said.connect(session.said)
-            chart.failed.connect(session.failed)
+        session.hear(self.agreement, self.sweep)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(self._make_full())
@@ -242,8 +241,7 @@ class DiagnosisView(QWidget):
             self._banner.clear()
         first, *more = conclusions(measured) or ["No result yet."]
         self._first.setText(first)
-        self._more.setText(" ".join(more))
-        self._more.setVisible(bool(more))
+        self._more.say(" ".join(more))
         with_gradients = any(each.gradients is not None for each in measured)
         self._none.setVisible(bool(measured) and not with_gradients)
         self._agreement_side.setVisible(with_gradients)

@@ -141,9 +141,7 @@ class RunsView(QWidget):
         self.chart = LineChart()
         self.chart.setMinimumHeight(240)
         self.overlaps = DrawnChart(Intersections())
-        for each in (self.chart, self.overlaps):
-            each.said.connect(session.said)
-            each.failed.connect(session.failed)
+        session.hear(self.chart, self.overlaps)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(self._make_full())
@@ -169,8 +167,7 @@ class RunsView(QWidget):
 
     def say_queue(self, text: str) -> None:
         """Say which of several runs is under way; an empty text hides that."""
-        self._queue.setText(text)
-        self._queue.setVisible(bool(text))
+        self._queue.say(text)
         self._compare(self._chosen)
         if text:
             self._stack.setCurrentIndex(1)
@@ -343,11 +340,9 @@ class RunsView(QWidget):
         self._wanted, self._compared = None, comparison
         first, *more = lessons(comparison, "instances")
         self._lesson.setText(first)
-        self._more.setText(" ".join(more))
-        self._more.setVisible(bool(more))
+        self._more.say(" ".join(more))
         warned = cautions(comparison.runs)
-        self._caution.setText(warned)
-        self._caution.setVisible(bool(warned))
+        self._caution.say(warned)
         self.overlaps.draw(overlaps_of(comparison, "instances"))
         self._after.show()
         self._show_tables(comparison)

@@ -234,8 +234,7 @@ class TablePart(QWidget):
         self.figures = self._put_table(more)
         for picture in (self.heat, self.forest):
             if picture is not None:
-                picture.said.connect(session.said)
-                picture.failed.connect(session.failed)
+                session.hear(picture)
                 picture.chosen.connect(self._choose_rate)
                 self._column.addWidget(picture)
         self._column.addWidget(self.said)
@@ -328,8 +327,7 @@ class TablePart(QWidget):
         fold = parts.Fold("Calibration by group")
         self.curves = LineChart()
         self.curves.setMinimumHeight(260)
-        self.curves.said.connect(self._session.said)
-        self.curves.failed.connect(self._session.failed)
+        self._session.hear(self.curves)
         self.curves.draw(drawing)
         drawn = len(drawing.lines) - 1
         there = len(_calibrated(self._table))

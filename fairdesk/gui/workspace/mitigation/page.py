@@ -144,8 +144,7 @@ class RepairPage(QWidget):
         self.form.show_examples.connect(self.show_examples)
         self.fold = parts.Fold("&What to mitigate, labels, limits")
         self.chart = DrawnChart(Curve(), size=1.12)
-        self.chart.said.connect(session.said)
-        self.chart.failed.connect(session.failed)
+        session.hear(self.chart)
         self.chart.chosen.connect(self._pick)
         self.table = BeforeAfter()
         self.choice = parts.bounded(QComboBox(), 24)
@@ -356,8 +355,7 @@ class RepairPage(QWidget):
         self._list_trials(run)
         self._show_trial()
         notes = mitigation_words.sentences(self._session.spec, figures)[1:]
-        self._notes.setText("\n\n".join(notes))
-        self._notes.setVisible(bool(notes))
+        self._notes.say("\n\n".join(notes))
 
     def _list_trials(self, run: Run) -> None:
         trials = trials_of(run.figures)

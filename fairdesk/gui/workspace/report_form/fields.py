@@ -191,8 +191,7 @@ class FieldEditor(QWidget):
     def _check(self) -> None:
         """Say what is wrong; it is kept all the same, so that nothing is lost."""
         wrong = fault(self.field, self.text)
-        self._wrong.setText(wrong)
-        self._wrong.setVisible(bool(wrong))
+        self._wrong.say(wrong)
 
     def _fit(self) -> None:
         """Make a field of several lines as high as its text, or while it is empty its example."""

@@ -306,8 +306,7 @@ class ReportForm(QWidget):
             with QSignalBlocker(combo):
                 combo.setCurrentIndex(combo.findData(value))
             combo.setAccessibleDescription(sentence)
-            self._told_of[name].setText(sentence)
-            self._told_of[name].setVisible(bool(sentence))
+            self._told_of[name].say(sentence)
         self._tell_contents()
         self._tell_missing()
 
@@ -318,8 +317,7 @@ class ReportForm(QWidget):
             for keys, what in ((choice.left_out, "omitted"), (choice.added, "added"))
             if keys
         ]
-        self._left_out.setText(", ".join(said).capitalize() + "." if said else "")
-        self._left_out.setVisible(bool(said))
+        self._left_out.say(", ".join(said).capitalize() + "." if said else "")
 
     def _typed(self) -> None:
         self._pause.start()

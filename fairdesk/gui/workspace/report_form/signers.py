@@ -119,5 +119,4 @@ class _Row(QWidget):
     def _check(self) -> None:
         """Say what is wrong with the date; it is kept all the same, so that nothing is lost."""
         wrong = fault(FIELDS["audit_date"], self.signer.date)
-        self._wrong.setText(wrong)
-        self._wrong.setVisible(bool(wrong))
+        self._wrong.say(wrong)

@@ -13,6 +13,7 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
+from fairdesk.gui.charts.chart_frame import ChartFrame
 from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.run_driver import RunDriver
@@ -95,6 +96,12 @@ class Session(QObject):
     def loaded(self) -> bool:
         """Whether the file was read: its runs, and what its decisions are called."""
         return bool(self.decisions)
+
+    def hear(self, *charts: ChartFrame) -> None:
+        """Tell that charts were copied or saved, or could not be."""
+        for chart in charts:
+            chart.said.connect(self.said)
+            chart.failed.connect(self.failed)
 
     def headline(self, run: RunRecord | RunState, *, ending: bool = True) -> str:
         """Say what a run found, and how it ended when not by itself.

@@ -120,13 +120,9 @@ class AnswerCard(parts.Card):
         said, self.answer = answer.said, answer
         self._question.setText(answer.question.title)
         self._evidence.setText(MARKS[answer.evidence])
-        for words, text in (
-            (self._number, said.value),
-            (self._label, said.label),
-            (self._sentence, said.shortest),
-        ):
-            words.setText(text)
-            words.setVisible(bool(text))
+        self._number.say(said.value)
+        self._label.say(said.label)
+        self._sentence.say(said.shortest)
         self.chart.draw(_Shown(answer.question.title, answer.chart))
         self.chart.setVisible(answer.chart is not None)
         self.setAccessibleName(f"{answer.question.title} {said.label} {said.value}".strip())

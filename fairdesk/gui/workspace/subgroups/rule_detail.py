@@ -49,8 +49,7 @@ class RuleDetail(QWidget):
         self._shown: Finding | None = None
         self._statement = Statement()
         self.chart = DrawnChart(Rates())
-        self.chart.said.connect(session.said)
-        self.chart.failed.connect(session.failed)
+        session.hear(self.chart)
         self._key = parts.quiet(_KEY)
         self._carried = parts.Words()
         self._carried.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -104,8 +103,7 @@ class RuleDetail(QWidget):
         )
         self.chart.draw(rates_of(rule_set, self._session.many))
         sentence = carried(spec, rule_set)
-        self._carried.setText(sentence)
-        self._carried.setVisible(bool(sentence))
+        self._carried.say(sentence)
         steps = steps_of(spec, rule_set)
         around = len(steps) > 1
         self.lattice.show_lattice(rule_set.outcome, steps, known)

@@ -107,8 +107,7 @@ class SupportsView(QWidget):
             return
         self._mined = mined
         same = same_support_sentence(self._session.spec, mined)
-        self._same.setText(same)
-        self._same.setVisible(bool(same))
+        self._same.say(same)
         drawing = drawing_of(mined if not same else msgspec.structs.replace(mined, sweep=()))
         if self.chart is not None:
             self.chart.setVisible(not drawing.empty)
@@ -128,8 +127,7 @@ class SupportsView(QWidget):
         if self.chart is None:
             self.chart = LineChart()
             self.chart.setMinimumHeight(210)
-            self.chart.said.connect(self._session.said)
-            self.chart.failed.connect(self._session.failed)
+            self._session.hear(self.chart)
             self._above.addWidget(self.chart)
         return self.chart
 
