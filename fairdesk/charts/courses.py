@@ -14,15 +14,13 @@ from fairdesk.wording.language import say
 _PERCENT = f"{words.NBSP}%"
 
 
-def course_of_estimate(share: Share, people: str, *, whole: bool) -> Drawing:
+def course_of_estimate(share: Share, *, whole: bool) -> Drawing:
     """Draw how an estimate settled, with its anytime band.
 
     Parameters
     ----------
     share : Share
         The estimate; its drawing is empty where it has less than two points.
-    people : str
-        What those who are asked about are called.
     whole : bool
         With the trials beside it, as dots: where there is more room than on paper.
     """
@@ -41,7 +39,7 @@ def course_of_estimate(share: Share, people: str, *, whole: bool) -> Drawing:
     settled = max(100 * share.high, *(100 * trial for trial in share.trials), 1e-3)
     return Drawing(
         title=say("Progress of the estimate"),
-        x_title=say("instances drawn at random", people=people),
+        x_title=say("instances drawn at random"),
         y_title=say("share"),
         lines=tuple(lines) if len(asked) > 1 else (),
         y_digits=words.digits_of(share.low, share.high),

@@ -537,9 +537,7 @@ def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
     return words.alone_sentences(spec, run) if searches(run) else ()
 
 
-def near_sentence(
-    spec: AuditSpec, run: RunRecord | RunState, reference: Reference | None = None
-) -> str:
+def near_sentence(run: RunRecord | RunState, reference: Reference | None = None) -> str:
     """Say that only people near a real one were asked about, where that is so; else empty.
 
     Then a share is of those, and not of everybody who could be. Likewise of plausible instances:
@@ -554,7 +552,7 @@ def near_sentence(
         else "Only plausible instances were tested: as usual as data rows, and as near to one as "
         "they are to one another."
     )
-    parts = (plausible, _few_sentence(run), sampling_sentence(run), _distance_sentence(spec, run))
+    parts = (plausible, _few_sentence(run), sampling_sentence(run), _distance_sentence(run))
     return " ".join(each for each in parts if each)
 
 
@@ -653,7 +651,7 @@ def _to_one_place(value: float) -> str:
     return words.number(value, 1 if value < 100 else 0)
 
 
-def _distance_sentence(spec: AuditSpec, run: RunRecord) -> str:
+def _distance_sentence(run: RunRecord) -> str:
     max_distance = run.spec.max_distance
     if max_distance is None:
         return ""
@@ -661,7 +659,6 @@ def _distance_sentence(spec: AuditSpec, run: RunRecord) -> str:
         "Only instances within Gower distance {distance} of a data row were tested (0: "
         "identical; 1: different in every attribute). The results cover those instances "
         "only.",
-        people=plural(spec.person),
         distance=words.short(max_distance),
     )
 
@@ -721,7 +718,7 @@ def headline(
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
                 said = said.with_more(share_statement(spec, share).sentence)
-    near = near_sentence(spec, run, reference)
+    near = near_sentence(run, reference)
     return said.with_more(near, changed_answers(run), words.ending(run))
 
 

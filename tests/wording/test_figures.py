@@ -285,24 +285,22 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
         for plausible in (True, False):
             store.end_run(store.begin_run(RunSpec("maft", plausible=plausible)), "done")
         few, whole = store.runs()
-        told = figures.near_sentence(store.spec, few)
-        assert figures.near_sentence(store.spec, whole) == ""
+        told = figures.near_sentence(few)
+        assert figures.near_sentence(whole) == ""
         many = msgspec.structs.replace(few, found=figures.FEW_PAIRS)
         stopped = msgspec.structs.replace(few, found=1, state="stopped")
     # nearness is compared in any case, and the rest only where it is known
     near = "Only plausible instances were tested: as near to a data row as data rows are to one"
     assert told.startswith(near)
     by_distance = Reference(0.95, 0.1, by_distance=True)
-    assert figures.near_sentence(store.spec, few, by_distance) == told
-    both = figures.near_sentence(store.spec, few, Reference(0.93, 0.0, by_distance=False))
+    assert figures.near_sentence(few, by_distance) == told
+    both = figures.near_sentence(few, Reference(0.93, 0.0, by_distance=False))
     assert "tested: as usual as data rows, and as near to one" in both
     assert told.endswith(f"{phrases.NOT_LIMITED_COMPARES}.")
     one = msgspec.structs.replace(few, found=1)
-    assert figures.near_sentence(store.spec, one).endswith(
-        phrases.PLAUSIBLE_FOUND.format("1", " was")
-    )
+    assert figures.near_sentence(one).endswith(phrases.PLAUSIBLE_FOUND.format("1", " was"))
     for each in (many, stopped):
-        assert "searched region" not in figures.near_sentence(store.spec, each)
+        assert "searched region" not in figures.near_sentence(each)
 
 
 @pytest.mark.parametrize(
@@ -333,14 +331,13 @@ def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, s
         store.measure(run, [RandomBaseline(*sampled)])
         store.end_run(run, "done")
         (ended,) = store.runs()
-        spec = store.spec
     assert figures.sampling_sentence(ended) == "", "there is no pair"
     ended = msgspec.structs.replace(ended, queries=queries, found=100)
     compared = figures.compared_with_sampling(ended)
     own = (queries - 8_000) / 100
     assert compared.own == own
     assert compared.random == (4_000 / sampled[1] if sampled[1] else None)
-    told = figures.near_sentence(spec, ended)
+    told = figures.near_sentence(ended)
     assert figures.sampling_sentence(ended) in told
     assert f"({own:,.{1 if own < 100 else 0}f} " in told
     assert said in told

@@ -145,7 +145,6 @@ def _whom(material: Material) -> str:
         "Each is tested with all {count} permitted combinations of values of {names} "
         "({pairs} pairs in all): its decision is unchanged when it is the same with all of "
         "them, and changes otherwise.",
-        people=material.people,
         ruled=ruled,
         count=words.number(count),
         names=names,

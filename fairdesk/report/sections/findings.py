@@ -61,7 +61,7 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
     spec = material.spec
     share, real = figures.share_of_domain(run.figures), figures.share_of_data(run.figures)
     reference = material.gathered.reference
-    also = figures.near_sentence(spec, run, reference), words.ending(run)
+    also = figures.near_sentence(run, reference), words.ending(run)
     searched = figures.searches(run)
     made: list[Statement] = []
     if searched or (share is None and figures.tells_of_people(run)):
@@ -124,10 +124,7 @@ def results(material: Material) -> Section:
             _found_chart(
                 material,
                 finished,
-                say(
-                    "All searches: discriminatory pairs found, by instances tested",
-                    people=material.people,
-                ),
+                say("All searches: discriminatory pairs found, by instances tested"),
                 "all",
             ),
         ]
@@ -184,9 +181,9 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks.append(Callout("Incomplete.", ended))
     blocks += _statements(material, run)
     blocks.append(Text(f"{words.capital(figures.effort(run))}.{_once(run)}"))
-    blocks += _course(material, run)
+    blocks += _course(run)
     if run.found and figures.searches(run) and len(material.progress[run.id]):
-        title = say("Discriminatory pairs found, by instances tested", people=material.people)
+        title = say("Discriminatory pairs found, by instances tested")
         blocks += [
             _found_chart(
                 material,
@@ -234,9 +231,9 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
 def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
     """List how common it is among whom, by which attributes, and how that is known."""
     whom = {
-        "domain": say("the input domain", people=material.people),
+        "domain": say("the input domain"),
         "data": say("the {people} in the data", people=material.people),
-        "perturbed": say("the perturbed data rows", people=material.people),
+        "perturbed": say("the perturbed data rows"),
     }
     rows = []
     for each in shares:
@@ -363,12 +360,12 @@ def _phases(run: RunRecord) -> list[Grid]:
     ]
 
 
-def _course(material: Material, run: RunRecord) -> list[Block]:
+def _course(run: RunRecord) -> list[Block]:
     """Draw how the estimate of the share of the domain came, where there is one."""
     share = figures.share_of_domain(run.figures)
     if share is None or len(share.course) < 2:
         return []
-    chart = course_of_estimate(share, material.people, whole=False)
+    chart = course_of_estimate(share, whole=False)
     caption = say(
         "Progress of the estimate. With {share} confidence the share lies in the band at all "
         "times simultaneously",
@@ -383,8 +380,8 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, ke
         Line(material.short_name(run), course[:, 1], course[:, 2], f"series {place}")
         for place, (run, course) in enumerate(zip(runs, courses, strict=True))
     ]
-    x_title = say("instances tested", people=material.people)
-    y_title = say("discriminatory pairs found", people=material.people)
+    x_title = say("instances tested")
+    y_title = say("discriminatory pairs found")
     chart = Drawing(caption, x_title, y_title, tuple(lines))
     return Chart(*drawn(chart), caption=caption, key=key, evidence="example")
 
@@ -393,7 +390,7 @@ def _cost_chart(material: Material, run: RunRecord) -> Chart:
     """Draw the course of a search against what it cost."""
     course = material.progress[run.id]
     line = Line(material.short_name(run), course[:, 3], course[:, 2], "series 0")
-    y_title = say("discriminatory pairs found", people=material.people)
+    y_title = say("discriminatory pairs found")
     return Chart(
         *drawn(Drawing("", say("queries"), y_title, (line,))),
         caption="Discriminatory pairs found, by queries",

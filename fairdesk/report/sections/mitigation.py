@@ -103,7 +103,7 @@ def mitigation(material: Material) -> Section:
     blocks += [
         Heading("What a mitigation is", appended=True),
         Text(WHAT),
-        Text(_KINDS.format(people=material.people)),
+        Text(_KINDS),
     ]
     blocks += _not_shown(material)
     return Section("Mitigation", tuple(blocks))
@@ -121,7 +121,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if chosen is not None and (worse := mitigation_words.worse_sentence(spec, run.figures, chosen)):
         blocks.append(Callout("Some measures are worse.", worse))
     if repair.retrains:
-        blocks += _chart(spec, run, repair)
+        blocks += _chart(run, repair)
     blocks += _before_after(spec, run)
     if repair.retrains:
         blocks.append(appended(_trials(spec, run, repair)))
@@ -207,7 +207,7 @@ def repaired(material: Material, run: RunRecord) -> str:
     )
 
 
-def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
+def _chart(run: RunRecord, repair: Repair) -> list[Block]:
     """Draw what the search goes by: accuracy and discrimination, on the validation rows."""
     figures = run.figures
     points = [point for trial in trials_of(figures) if (point := _point(trial, repair)) is not None]
@@ -219,10 +219,7 @@ def _chart(spec: AuditSpec, run: RunRecord, repair: Repair) -> list[Block]:
         points,
         x_title=say("estimated gap of the subgroup, percentage points")
         if rule
-        else say(
-            "estimated share of the input domain whose decision changes",
-            people=words.plural(spec.person),
-        ),
+        else say("estimated share of the input domain whose decision changes"),
         y_title=say("accuracy on the validation rows"),
         floor=None
         if plain is None or plain.estimate is None
@@ -272,11 +269,10 @@ def _span(measure: Measure | None) -> tuple[float, float, float] | None:
 
 def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
     """List every model that was tried."""
-    people = words.plural(spec.person)
     whom = (
         "perturbed test rows"
         if repair.target == "rule_score"
-        else say("an independent sample drawn for this table", people=people)
+        else say("an independent sample drawn for this table")
     )
     return Grid(
         header=trial_words.TRIAL_HEADS,
@@ -290,7 +286,6 @@ def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
             "and other instances, compared with the best size before it, with an interval "
             "widened for the number of sizes that may be tested",
             whom=whom,
-            people=people,
         ),
         key=f"trials-{run.id}",
     )
@@ -365,7 +360,6 @@ def _files(material: Material, run: RunRecord) -> list[Block]:
 
 def _not_shown(material: Material) -> list[Block]:
     """Say what a repair does not show."""
-    people, person = material.people, material.spec.person
     return [
         Heading("What this does not show"),
         Text(
@@ -373,17 +367,15 @@ def _not_shown(material: Material) -> list[Block]:
             text=say(
                 "The outcome that an augmentation row would have had in reality is not "
                 "known. The added labels are assigned in the way described above, and can carry on "
-                "unfairness in the data or in the model.",
-                person=person,
+                "unfairness in the data or in the model."
             ),
         ),
         Text(
-            lead=say("The effect on real {people}.", people=people),
+            lead=say("The effect on real {people}.", people=material.people),
             text=say(
                 "The augmentation rows are not new real cases. Estimated shares of the input "
                 "domain count every combination of allowed values as equally likely. What is "
-                "observed on the test rows is of data rows.",
-                people=people,
+                "observed on the test rows is of data rows."
             ),
         ),
         Text(
@@ -407,7 +399,7 @@ def _not_shown(material: Material) -> list[Block]:
                 "The results were measured on these data. Nothing is shown for other "
                 "{people}, for a later time or for training with other settings, and nothing "
                 "is certified beyond the certified shares.",
-                people=people,
+                people=material.people,
             ),
         ),
     ]

@@ -164,7 +164,6 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         detail.append(
             say(
                 "Gower distance to the nearest data row: {distance}",
-                person=spec.person,
                 distance=words.number(distance, 3),
             )
         )
@@ -177,13 +176,12 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     title = say("Pair {n}", n=words.number(pair.id)) + (
         say(", flagged") if pair.mark == "flagged" else ""
     )
-    person = spec.person[:1].upper() + spec.person[1:]
     return PairCard(
         title,
         "; ".join(detail),
         pair.note if shown.whole else "",
-        say("Instance A", Person=person),
-        say("Instance B", Person=person),
+        say("Instance A"),
+        say("Instance B"),
         rows,
         outcome,
         key=pair_key(pair),

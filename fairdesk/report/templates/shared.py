@@ -53,7 +53,6 @@ def metrics(material: Material, *, repairs: bool = True) -> Grid:
 
 
 def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
-    people = material.people
     of_model = material.measured is not None or bool(material.spec.predictions)
     yield (
         say("Rate and impact ratio"),
@@ -79,10 +78,7 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
     if material.searches:
         yield (
             say("Individual discrimination"),
-            say(
-                "Instances whose decision changes when only a protected attribute changes",
-                people=people,
-            ),
+            say("Instances whose decision changes when only a protected attribute changes"),
             "example",
             "results",
         )
@@ -110,10 +106,7 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
     if material.proofs:
         yield (
             say("Certified share"),
-            say(
-                "The share of the input domain whose decision is proven to be unchanged",
-                people=people,
-            ),
+            say("The share of the input domain whose decision is proven to be unchanged"),
             "proven",
             "certification",
         )

@@ -288,17 +288,13 @@ class ProofPage(RunPage):
 
     def _parts_below(self) -> tuple[tuple[QWidget, str, str], ...]:
         """Return what follows below the bars, each with its heading, and what it is."""
-        many, when = self._session.many, words.when_changes(self._session.spec.domain)
+        when = words.when_changes(self._session.spec.domain)
         return (
             (self.chart, "", ""),
             (self.alone, "", ""),
             (self.rates, "Selection rates of groups", proof_words.RATES),
             (self.rate_notes, "", ""),
-            (
-                self.refinement,
-                "Certified and falsified regions",
-                _WHERE.format(many=many),
-            ),
+            (self.refinement, "Certified and falsified regions", _WHERE),
             (
                 self.pairs,
                 "By pair of protected values",

@@ -281,7 +281,7 @@ class SharePage(RunPage):
         self._explained.setText(
             f"{EXPLAINED} {possible} {figures.perturbed_sentence(spec, measured)}".rstrip()
         )
-        self._say_standing(run, sent, f" {figures.near_sentence(spec, run, self._reference)}")
+        self._say_standing(run, sent, f" {figures.near_sentence(run, self._reference)}")
         if run.state == "failed":
             again = (("Estimate again", self.estimate.emit),)
             self._banner.say("The run failed; the results so far are kept.", run.message, again)
@@ -359,7 +359,7 @@ class SharePage(RunPage):
     def _draw_course(self) -> None:
         if self._drawn:
             share = self._drawn[max(self._which.currentIndex(), 0)]
-            self.chart.draw(course_of_estimate(share, self._session.many, whole=True))
+            self.chart.draw(course_of_estimate(share, whole=True))
 
     def _show_sets(self, measured: Sequence[Share], grouped: Sequence[GroupGap]) -> None:
         rows = set_rows(self._session.spec, measured, grouped) if grouped else []

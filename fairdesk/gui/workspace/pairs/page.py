@@ -399,7 +399,7 @@ class ExamplesPage(QWidget):
         sign = OF_STATE[run.state].value
         state = words.state_word(run.state).capitalize()
         effort = f"{sign} {state}: {words.effort(run)}."
-        told = effort, figures.near_sentence(self._session.spec, run), pooled(self._with_examples())
+        told = effort, figures.near_sentence(run), pooled(self._with_examples())
         self._effort.setText(" ".join(filter(None, told)))
         counts = tuple(zip(self._alone_names, run.sufficient_alone, strict=False))
         title = "Pairs found, by protected attribute whose change alone is sufficient"

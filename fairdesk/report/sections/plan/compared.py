@@ -110,7 +110,6 @@ def _one_by_one(material: Material) -> list[Block]:
                 "instance. {stays} When the decision changes, the "
                 "instance and its counterfactual are a discriminatory pair (a technical "
                 "term, not a legal finding).",
-                person=spec.person,
                 count=words.number(domain.combination_count),
                 stays=_what_stays(domain),
             )

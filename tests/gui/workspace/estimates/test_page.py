@@ -254,7 +254,7 @@ def test_a_group_of_the_table_is_named_by_its_values(path):
 
 
 def test_the_course_has_its_band_and_the_trials_as_dots():
-    drawing = course_of_estimate(DOMAIN, "applicants", whole=True)
+    drawing = course_of_estimate(DOMAIN, whole=True)
     trials, estimate = drawing.lines
     assert trials.mark is Mark.DOTS
     assert trials.x.tolist() == [10_000, 20_000, 30_000, 40_000]
@@ -264,7 +264,7 @@ def test_the_course_has_its_band_and_the_trials_as_dots():
     header, rows = drawing.table()
     assert header[-2:] == ("from", "to")
     assert rows[-1] == ("estimate", "40000", "3.80", "3.50", "4.10")
-    assert course_of_estimate(DATA, "applicants", whole=True).empty
+    assert course_of_estimate(DATA, whole=True).empty
 
 
 def test_a_share_is_short_in_a_bar():

@@ -330,10 +330,10 @@ def test_a_search_kept_to_plausible_pairs_says_so_and_what_sampling_needs(known)
         spec=msgspec.structs.replace(run.spec, plausible=True),
         figures=(RandomBaseline(100, 5, 400, 400, 0.016, 0.113),),
     )
-    assert figures.near_sentence(known._session.spec, run) == ""
+    assert figures.near_sentence(run) == ""
     page._tell(kept)
     assert figures.sampling_sentence(kept)
-    assert figures.near_sentence(known._session.spec, kept) in page._effort.text()
+    assert figures.near_sentence(kept) in page._effort.text()
 
 
 def test_the_smallest_window_cuts_nobody_off(known):
