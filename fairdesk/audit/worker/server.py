@@ -126,41 +126,33 @@ class Guest:
         def send(message: wire.FromGuest) -> None:
             frames.write(self._outgoing, request.call, message)
 
+        failed: FairDeskError
         try:
             self._serve(request, send)
         except FairDeskError as error:
-            send(_failed(error))
+            failed = error
         except BrokenPipeError:
             raise  # the app is gone
         except MemoryError:
-            send(
-                _failed(
-                    WorkerError(
-                        "There is not enough memory for this.",
-                        remedy="Close other programs, or audit with fewer rows or starting rows.",
-                    )
-                )
+            failed = WorkerError(
+                "There is not enough memory for this.",
+                remedy="Close other programs, or audit with fewer rows or starting rows.",
             )
         except (SystemExit, KeyboardInterrupt):
-            send(
-                _failed(
-                    ModelError(
-                        "The model’s own code tried to end the program.",
-                        remedy="Ask the author of the model for the reason, or request it as ONNX.",
-                    )
-                )
+            failed = ModelError(
+                "The model’s own code tried to end the program.",
+                remedy="Ask the author of the model for the reason, or request it as ONNX.",
             )
         except Exception as error:  # noqa: BLE001 - the boundary: a defect must not end the guest
             traceback.print_exc()
-            send(
-                _failed(
-                    WorkerError(
-                        "An unexpected error occurred in the model process.",
-                        why=f"{type(error).__name__}: {error}.",
-                        remedy="See the log file for details.",
-                    )
-                )
+            failed = WorkerError(
+                "An unexpected error occurred in the model process.",
+                why=f"{type(error).__name__}: {error}.",
+                remedy="See the log file for details.",
             )
+        else:
+            return
+        send(_failed(failed))
 
     def _serve(self, request: Request, send: Send) -> None:
         # the readers and libraries are imported when they are needed, or while the guest is idle

@@ -18,6 +18,7 @@ from fairdesk.models.decisions.outputs import (
     from_probabilities,
     from_values,
     numbers_of,
+    rejected,
 )
 from fairdesk.models.model import Capability, Inputs, ModelCard, Takes, as_matrix
 from fairdesk.results.events import Scores
@@ -79,11 +80,7 @@ class CatBoostModel:
             )
         except Exception as error:
             # any kind: CatBoost's own have no common base
-            raise ModelError(
-                f"The model rejected {count:,} rows.",
-                why=f"CatBoost reported:  {first_line(error)}",
-                remedy="Check that each input is made from the right column.",
-            ) from error
+            raise rejected(count, f"CatBoost reported: {first_line(error)}") from error
         return from_values(answers) if values else from_probabilities(answers)
 
 
@@ -134,7 +131,7 @@ def open_catboost(path: Path, form: str) -> CatBoostModel:
         # any kind, as above
         raise ModelError(
             f"“{path.name}” is damaged or incomplete.",
-            why=f"CatBoost reported:  {first_line(error)}",
+            why=f"CatBoost reported: {first_line(error)}",
             remedy="Get the file again, or save the model again: model.save_model(“model.cbm”).",
         ) from error
     if description.other:

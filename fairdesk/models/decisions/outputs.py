@@ -127,6 +127,24 @@ def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
     return rounded
 
 
+def rejected(rows: int, why: str) -> ModelError:
+    """Return the error for rows that a model refuses; ``why`` is what its library reported."""
+    return ModelError(
+        f"The model rejected {rows:,} rows.",
+        why=why,
+        remedy="Check that each input is made from the right column.",
+    )
+
+
+def without_gradients(why: str) -> ModelError:
+    """Return the error for gradients that a model does not have."""
+    return ModelError(
+        "The gradients of the model’s outputs are not available.",
+        why=why,
+        remedy="Choose a method that needs model outputs only.",
+    )
+
+
 def first_line(error: BaseException, message: str | None = None) -> str:
     """Return the first line of what a library says, with the kind of error, not too long."""
     lines = (str(error) if message is None else message).strip().splitlines()

@@ -17,6 +17,8 @@ from fairdesk.models.decisions.outputs import (
     from_margins,
     from_probabilities,
     from_values,
+    rejected,
+    without_gradients,
 )
 from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
 from fairdesk.models.dense.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
@@ -108,11 +110,7 @@ class TensorFlowModel:
             When the model is none whose answers change smoothly with its inputs.
         """
         if Capability.GRADIENTS not in self._card.can:
-            raise ModelError(
-                "The gradients of the model’s outputs are not available.",
-                why="Some of its layers are not smooth functions.",
-                remedy="Choose a method that needs model outputs only.",
-            )
+            raise without_gradients("Some of its layers are not smooth functions.")
         return gradients(self.call, self.tensors, self.reading, matrix, column)
 
     def _answer(self, tensors: list[NDArray[Any]]) -> Scores:
@@ -139,11 +137,7 @@ def answered(call: Call, tensors: list[NDArray[Any]]) -> NDArray[Any]:
         answer = np.array(call(tensors))
     except Exception as error:
         # any kind: TensorFlow and Keras raise their own, without a common base
-        raise ModelError(
-            f"The model rejected {rows:,} rows.",
-            why=f"TensorFlow reported:  {first_line(error)}",
-            remedy="Check that each input is made from the right column.",
-        ) from error
+        raise rejected(rows, f"TensorFlow reported: {first_line(error)}") from error
     if not answer.ndim or len(answer) != rows or sum(length > 1 for length in answer.shape[1:]) > 1:
         raise ModelError(
             f"The model returned the shape {answer.shape} for {rows:,} rows.",
@@ -191,11 +185,7 @@ def gradients(
             found.append(np.hstack(flat).astype(np.float32))
         except Exception as error:
             # any kind: TensorFlow and Keras raise their own, without a common base
-            raise ModelError(
-                "The gradients of the model’s outputs are not available.",
-                why=f"TensorFlow reported:  {first_line(error)}",
-                remedy="Choose a method that needs model outputs only.",
-            ) from error
+            raise without_gradients(f"TensorFlow reported: {first_line(error)}") from error
     return np.concatenate(found)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import first_line
+from fairdesk.models.decisions.outputs import first_line, rejected
 from fairdesk.models.decisions.tensors import Tensor
 
 #: Rows per call: of larger batches a network's layers leave the processor's cache.
@@ -60,11 +60,7 @@ class Asked:
                         "model."
                     ),
                 ) from error
-            raise ModelError(
-                f"The model rejected {rows:,} rows.",
-                why=f"ONNX Runtime reported: {runtime_message(error)}",
-                remedy="Check that each input is made from the right column.",
-            ) from error
+            raise rejected(rows, f"ONNX Runtime reported: {runtime_message(error)}") from error
         length = len(answer) if isinstance(answer, list) or answer.ndim else 1
         if length != max(rows, self._fixed):
             raise ModelError(

@@ -13,6 +13,7 @@ from fairdesk.models.decisions.outputs import (
     from_margins,
     from_probabilities,
     from_values,
+    without_gradients,
 )
 from fairdesk.models.decisions.tensors import fill, fill_matrix
 from fairdesk.models.dense.layers import DenseNetwork
@@ -106,11 +107,7 @@ class OnnxModel:
             When the model is no network of dense layers.
         """
         if self._network is None:
-            raise ModelError(
-                "The gradients of the model’s outputs are not available.",
-                why="It is not a network of dense layers.",
-                remedy="Choose a method that needs model outputs only.",
-            )
+            raise without_gradients("It is not a network of dense layers.")
         return self._network.gradients(matrix, column)
 
     def _scores(self, tensors: list[NDArray[Any]]) -> Scores:

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.model import Inputs, ModelCard, Takes
-from fairdesk.models.preparation.estimators import alone, rows_for
+from fairdesk.models.preparation.estimators import alone, rows_for, transformed
 from fairdesk.models.structure.types import ModelStructure, OpaqueError
 
 Float64 = NDArray[np.float64]
@@ -59,21 +57,10 @@ class ColumnSources:
         ModelError
             When a transformer refuses them.
         """
-        rows = rows_for(self.card, inputs)
-        count, name = len(inputs[0]), ""
-        try:
-            with alone():
-                for name, transformer in self.steps:  # noqa: B007 - told when it fails
-                    rows = transformer.transform(rows)
-            matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
-        except Exception as error:
-            # any kind: the file's own code may run
-            raise ModelError(
-                f"“{name}”, which is applied before the model, rejected {count:,} rows.",
-                why=f"It reported: {first_line(error)}",
-                remedy="Check that each input is made from the right column; missing cells and "
-                "values that it has never seen are other causes.",
-            ) from error
+        with alone():
+            matrix: NDArray[np.float64] = transformed(
+                self.steps, rows_for(self.card, inputs), numbers=True
+            )
         return matrix
 
     def before(self, inner: ModelStructure) -> ModelStructure:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.outputs import first_line
@@ -453,3 +454,31 @@ def alone() -> Iterator[None]:
         # an array where a frame was seen in training: columns are in order all the same
         warnings.filterwarnings("ignore", "X (does not have|has) .*feature names", UserWarning)
         yield
+
+
+def transformed(steps: Iterable[tuple[str, Any]], rows: Any, *, numbers: bool) -> Any:  # noqa: ANN401 - as a library takes and gives them
+    """Apply fitted transformers, one after the other; where ``numbers``, give a dense matrix.
+
+    Raises
+    ------
+    ModelError
+        When one of them refuses the rows.
+    """
+    count, name = len(rows), ""
+    try:
+        for name, transformer in steps:  # noqa: B007 - told when it fails
+            rows = transformer.transform(rows)
+        return matrix_of(rows) if numbers else rows
+    except Exception as error:
+        # any kind: the file's own code may run
+        raise ModelError(
+            f"“{name}”, which is applied before the model, rejected {count:,} rows.",
+            why=f"It reported: {first_line(error)}",
+            remedy="Check that each input is made from the right column; missing cells and "
+            "values that it has never seen are other causes.",
+        ) from error
+
+
+def matrix_of(rows: Any) -> NDArray[np.float64]:  # noqa: ANN401 - as above
+    """Return rows as a dense matrix, whatever a library made of them."""
+    return np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.model import (
     Capability,
     Inputs,
@@ -19,7 +18,14 @@ from fairdesk.models.model import (
     OpenedModel,
     Takes,
 )
-from fairdesk.models.preparation.estimators import TEXT_INPUT, kinds_of_inputs, reads_text, rows_for
+from fairdesk.models.preparation.estimators import (
+    TEXT_INPUT,
+    kinds_of_inputs,
+    matrix_of,
+    reads_text,
+    rows_for,
+    transformed,
+)
 
 if TYPE_CHECKING:
     from fairdesk.models.structure.types import ModelStructure
@@ -101,24 +107,12 @@ class PreparedModel:
         ModelError
             When one refuses them, or gives another number of columns than the model takes.
         """
-        count = len(rows)
-        name = ""
-        try:
-            for name, transformer in self.before:  # noqa: B007 - told when it fails
-                rows = transformer.transform(rows)
-        except Exception as error:
-            # any kind: the file's own code may run
-            raise ModelError(
-                f"“{name}”, which is applied before the model, rejected {count:,} rows.",
-                why=f"It reported: {first_line(error)}",
-                remedy="Check that each input is made from the right column; missing cells and "
-                "values that it has never seen are other causes.",
-            ) from error
+        rows = transformed(self.before, rows, numbers=False)
         if hasattr(self.opened, "answer"):
             return rows
-        matrix = np.asarray(rows.toarray() if hasattr(rows, "toarray") else rows, np.float64)
+        matrix = matrix_of(rows)
         if matrix.ndim != 2 or matrix.shape[1] != len(self.opened.card.inputs):
-            raise _wrong_width(name, matrix.shape, len(self.opened.card.inputs))
+            raise _wrong_width(self.before[-1][0], matrix.shape, len(self.opened.card.inputs))
         return matrix
 
 
