@@ -49,6 +49,12 @@ def gap(pixels: int) -> Placed:
     return Placed(None, pixels=pixels)
 
 
+def turn(box: QBoxLayout, *, beside: bool) -> None:
+    """Lay the items of a layout beside each other, or below."""
+    way = QBoxLayout.Direction
+    box.setDirection(way.LeftToRight if beside else way.TopToBottom)
+
+
 def grow(item: QWidget | QLayout, factor: int = 1, alignment: Qt.AlignmentFlag = _FILLED) -> Placed:
     """Return an item that takes a share of the room that is left."""
     return Placed(item, factor, alignment)

@@ -10,6 +10,7 @@ from PySide6.QtCore import (
     QEvent,
     QObject,
     QRectF,
+    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -601,6 +602,20 @@ def bounded(combo: QComboBox, letters: int = 12) -> QComboBox:
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(letters)
     return combo
+
+
+def offer(combo: QComboBox, entries: Iterable[tuple[str, object]]) -> None:
+    """Offer texts with their data, without a signal; what was chosen stays if it is among them."""
+    wanted = list(entries)
+    if wanted == [(combo.itemText(i), combo.itemData(i)) for i in range(combo.count())]:
+        return
+    kept = combo.currentData()
+    with QSignalBlocker(combo):
+        combo.clear()
+        for text, data in wanted:
+            combo.addItem(text, data)
+        if kept is not None:
+            combo.setCurrentIndex(max(combo.findData(kept), 0))
 
 
 def roomy(combo: QComboBox, letters: int) -> QComboBox:

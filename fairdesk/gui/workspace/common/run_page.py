@@ -80,3 +80,15 @@ class RunPage(QWidget):
             f"{OF_STATE[run.state].value} {title}, {words.state_word(run.state)}: {spent}"
             f"{words.duration(run.elapsed)}.{more}"
         )
+
+    def _tell_failure(self, run: Run, text: str, again: Callable[[], object]) -> None:
+        tell_failure(self._banner, run, text, again)
+
+
+def tell_failure(banner: parts.Banner, run: Run, text: str, again: Callable[[], object]) -> None:
+    """Say that a run failed, with a button that begins another; of any other run nothing."""
+    if run.state == "failed":
+        what = "The run failed; the results so far are kept."
+        banner.say(what, run.message, ((text, again),))
+    else:
+        banner.clear()

@@ -18,6 +18,7 @@ from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run, likenesses
+from fairdesk.gui.workspace.common.run_page import tell_failure
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
@@ -234,11 +235,7 @@ class DiagnosisView(QWidget):
             f"{OF_STATE[run.state].value} {words.state_word(run.state).capitalize()}: "
             f"{words.number(run.queries)} queries, {words.duration(run.elapsed)}"
         )
-        if run.state == "failed":
-            again = (("Run the diagnostic again", self.start.emit),)
-            self._banner.say("The run failed; the results so far are kept.", run.message, again)
-        else:
-            self._banner.clear()
+        tell_failure(self._banner, run, "Run the diagnostic again", self.start.emit)
         first, *more = conclusions(measured) or ["No result yet."]
         self._first.setText(first)
         self._more.say(" ".join(more))

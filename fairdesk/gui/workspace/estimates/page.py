@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
@@ -282,13 +282,9 @@ class SharePage(RunPage):
             f"{EXPLAINED} {possible} {figures.perturbed_sentence(spec, measured)}".rstrip()
         )
         self._say_standing(run, sent, f" {figures.near_sentence(run, self._reference)}")
-        if run.state == "failed":
-            again = (("Estimate again", self.estimate.emit),)
-            self._banner.say("The run failed; the results so far are kept.", run.message, again)
-        elif changed := figures.changed_answers(run):
+        self._tell_failure(run, "Estimate again", self.estimate.emit)
+        if changed := figures.changed_answers(run):
             self._banner.say(changed)
-        else:
-            self._banner.clear()
         main = main_shares(measured)
         self._say(main, run, figures.directed_by_value(self._session.spec, measured))
         # those of one kind together, which can be compared; what is said first leads each
@@ -343,13 +339,7 @@ class SharePage(RunPage):
     def _list_courses(self, measured: Sequence[Share]) -> None:
         """Offer the shares that have a course, and draw the chosen one's."""
         drawn = [share for share in measured if len(share.course) > 1 and not share.exhaustive]
-        names = [bar.name for bar in bars_of(drawn)]
-        if names != [self._which.itemText(i) for i in range(self._which.count())]:
-            chosen = self._which.currentText()
-            with QSignalBlocker(self._which):
-                self._which.clear()
-                self._which.addItems(names)
-                self._which.setCurrentIndex(max(self._which.findText(chosen), 0))
+        parts.offer(self._which, ((bar.name, bar.name) for bar in bars_of(drawn)))
         self._drawn = drawn
         for widget in (self._course_title, self._course_words, self.chart):
             widget.setVisible(bool(drawn))

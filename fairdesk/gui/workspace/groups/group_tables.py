@@ -222,13 +222,10 @@ class GroupTables(RunPage):
         """Say how the run stands, and what it spent."""
         asked = f"{words.number(run.queries)} queries, " if run.queries else ""
         self._say_standing(run, asked)
-        again = (("Run again", self.measure_wanted.emit),)
-        if run.state == "failed":
-            self._banner.say("The run failed; the results so far are kept.", run.message, again)
-        elif run.state in ("done", "stopped") and not tables_of(run):
+        self._tell_failure(run, "Run again", self.measure_wanted.emit)
+        if run.state in ("done", "stopped") and not tables_of(run):
+            again = (("Run again", self.measure_wanted.emit),)
             self._banner.say("The run ended before the first result.", run.message, again)
-        else:
-            self._banner.clear()
 
     def _offer(self) -> None:
         """Offer what was counted, and the attributes; what was chosen stays where it can."""
@@ -244,8 +241,8 @@ class GroupTables(RunPage):
         singles = {t.attributes[0] for t in self._tables if len(t.attributes) == 1}
         each = _EACH if len(singles) > 1 else words.listed(tuple(singles))
         self._kinds, self._groups = tuple(kinds), ((), *groups)
-        _fill(self.kind, tuple(kinds.values()))
-        _fill(self.by, (each, *map(words.listed, groups)))
+        parts.offer(self.kind, ((text, text) for text in kinds.values()))
+        parts.offer(self.by, ((text, text) for text in (each, *map(words.listed, groups))))
 
     def _lay_out(self) -> None:
         """Show the tables that are chosen, in the parts that there are for them."""
@@ -296,9 +293,8 @@ class GroupTables(RunPage):
         self.detail.setVisible(self.height() >= _ROOMY or self.detail.tells)
 
     def _turn(self) -> None:
-        way = QBoxLayout.Direction
         for line in self._lines:
-            line.setDirection(way.LeftToRight if self.width() >= _BESIDE else way.TopToBottom)
+            layouts.turn(line, beside=self.width() >= _BESIDE)
 
     def _choose(self, table: GroupTable, line: GroupLine, column: Column) -> None:
         for part in self.shown:
@@ -394,12 +390,3 @@ def _shape(table: GroupTable) -> tuple[object, ...]:
 def _takes(widget: QWidget) -> bool:
     """Return whether Tab goes to a widget."""
     return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)
-
-
-def _fill(combo: QComboBox, texts: Sequence[str]) -> None:
-    """Offer texts; the one that was chosen stays if it is among them."""
-    chosen = combo.currentText()
-    with QSignalBlocker(combo):
-        combo.clear()
-        combo.addItems(texts)
-        combo.setCurrentIndex(max(combo.findText(chosen), 0) if texts else -1)

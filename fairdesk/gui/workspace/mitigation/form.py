@@ -406,9 +406,7 @@ class RepairForm(QWidget):
         """Put one question below the other where both do not fit beside each other."""
         super().resizeEvent(event)
         beside = event.size().width() >= _BESIDE
-        self._both.setDirection(
-            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        )
+        layouts.turn(self._both, beside=beside)
 
     # What happens
 

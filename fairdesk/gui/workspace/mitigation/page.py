@@ -19,6 +19,7 @@ from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_choice import RunChoice
+from fairdesk.gui.workspace.common.run_page import tell_failure
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.mitigation.chart import Curve
@@ -369,12 +370,7 @@ class RepairPage(QWidget):
             for each in trials
             if each.measures
         ]
-        combo = self.choice
-        if wanted != [(combo.itemText(i), combo.itemData(i)) for i in range(combo.count())]:
-            with QSignalBlocker(combo):
-                combo.clear()
-                for text, number in wanted:
-                    combo.addItem(text, number)
+        parts.offer(self.choice, wanted)
 
     def _at(self) -> int:
         """Return the number of the trial that is looked at: the picked one, else the chosen one.
@@ -462,11 +458,7 @@ class RepairPage(QWidget):
         self._standing.setText(
             f"{OF_STATE[run.state].value} {method_named(run.method).title}, {state}: {facts}."
         )
-        if run.state == "failed":
-            again = (("Run mitigation again…", self.open_form),)
-            self._banner.say("The run failed; the results so far are kept.", run.message, again)
-        else:
-            self._banner.clear()
+        tell_failure(self._banner, run, "Run mitigation again…", self.open_form)
         repair = repair_of(run.figures)
         best = chosen_of(run.figures)
         if repair is None:

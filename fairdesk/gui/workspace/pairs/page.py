@@ -34,6 +34,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads.soon import Soon
+from fairdesk.gui.workspace.common.run_page import tell_failure
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
@@ -404,14 +405,7 @@ class ExamplesPage(QWidget):
         counts = tuple(zip(self._alone_names, run.sufficient_alone, strict=False))
         title = "Pairs found, by protected attribute whose change alone is sufficient"
         self._bars.draw(Counts(title, "pairs found", counts, run.found))
-        if run.state == "failed":
-            self._banner.say(
-                "The run failed; the results so far are kept.",
-                run.message,
-                (("Run again…", self.start.emit),),
-            )
-        else:
-            self._banner.clear()
+        tell_failure(self._banner, run, "Run again…", self.start.emit)
 
     def _draw(self) -> None:
         if not self.isVisible() or self._shown is None:

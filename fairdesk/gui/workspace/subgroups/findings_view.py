@@ -137,9 +137,7 @@ class FindingsView(RunPage):
         """Put the finding below the list where both do not fit beside each other."""
         super().resizeEvent(event)
         beside = event.size().width() >= _BESIDE
-        self._both.setDirection(
-            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        )
+        layouts.turn(self._both, beside=beside)
         self._side.setMaximumHeight(16_777_215 if beside else _ABOVE)
         self._side.set_staying(stays=beside)
 
@@ -290,18 +288,10 @@ class FindingsView(RunPage):
         """Offer the attributes and outcomes that there are."""
         attributes = tuple(dict.fromkeys(name for each in mined for name in each.attributes))
         outcomes = tuple(each.outcome for each in mined)
-        for combo, first, entries in (
-            (self._attribute, "Any attribute", [(name, name) for name in attributes]),
-            (self._outcome, "Any decision", [(_outcome_text(each), each) for each in outcomes]),
-        ):
-            wanted = [(first, None), *entries]
-            if wanted != [(combo.itemText(i), combo.itemData(i)) for i in range(combo.count())]:
-                kept = combo.currentData()
-                with QSignalBlocker(combo):
-                    combo.clear()
-                    for text, data in wanted:
-                        combo.addItem(text, data)
-                    combo.setCurrentIndex(max(combo.findData(kept), 0) if kept is not None else 0)
+        names = ((name, name) for name in attributes)
+        decisions = ((_outcome_text(each), each) for each in outcomes)
+        parts.offer(self._attribute, (("Any attribute", None), *names))
+        parts.offer(self._outcome, (("Any decision", None), *decisions))
         self._attribute.setVisible(len(attributes) > 1)
         self._outcome.setVisible(len(outcomes) > 1)
 
@@ -364,11 +354,7 @@ class FindingsView(RunPage):
     def _say(self, run: Run) -> None:
         """Say how the run stands, and what came of it, the number first."""
         self._say_standing(run, f"{words.number(run.queries)} queries, ")
-        if run.state == "failed":
-            again = (("Run subgroup discovery again", self.find_groups.emit),)
-            self._banner.say("The run failed; the results so far are kept.", run.message, again)
-        else:
-            self._banner.clear()
+        self._tell_failure(run, "Run subgroup discovery again", self.find_groups.emit)
         mined = mined_of(run)
         chosen = self._chosen_outcome(mined)
         first = next((each for each in mined if each.outcome == chosen), None)

@@ -105,9 +105,7 @@ class WordsView(RunPage):
         """Put the term below the table where both do not fit beside each other."""
         super().resizeEvent(event)
         beside = event.size().width() >= _BESIDE
-        self._both.setDirection(
-            QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
-        )
+        layouts.turn(self._both, beside=beside)
         self._side.set_staying(stays=beside)
         self.table.show_at_once(None if beside else _ABOVE)
 
@@ -162,11 +160,7 @@ class WordsView(RunPage):
 
     def _show_run(self, run: Run) -> None:
         self._say_standing(run, f"{words.number(run.queries)} queries, ")
-        if run.state == "failed":
-            again = (("Compare again", self.compare_words.emit),)
-            self._banner.say("The run failed; the results so far are kept.", run.message, again)
-        else:
-            self._banner.clear()
+        self._tell_failure(run, "Compare again", self.compare_words.emit)
         terms = terms_of(run)
         self._say(run, terms)
         if terms != self._terms:
@@ -195,13 +189,8 @@ class WordsView(RunPage):
 
     def _list_categories(self) -> None:
         categories = tuple(dict.fromkeys(each.category for each in self._terms))
-        wanted = ["Any category", *categories]
-        if wanted != [self._category.itemText(i) for i in range(self._category.count())]:
-            with QSignalBlocker(self._category):
-                self._category.clear()
-                self._category.addItem(wanted[0], "")
-                for name in categories:
-                    self._category.addItem(name, name)
+        entries = ((name, name) for name in categories)
+        parts.offer(self._category, (("Any category", ""), *entries))
         self._category.setVisible(len(categories) > 1)
 
     def _fill(self) -> None:
