@@ -247,7 +247,7 @@ def clean_up() -> None:
                 if (folder / _LOCK).exists():
                     _remove(folder, locked(folder / _LOCK))
                 # one without a lock is just being made; unless nobody went on with it
-                elif _age(folder) > 3600:
+                elif time() - folder.stat().st_mtime > 3600:
                     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -312,10 +312,6 @@ def _permit(function: object, path: str, _: object) -> None:
             Path(path).chmod(0o700)
         if callable(function):
             function(path)
-
-
-def _age(folder: Path) -> float:
-    return time() - folder.stat().st_mtime
 
 
 def _free_bytes(folder: Path) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,14 +134,20 @@ def reproduce(
 
 
 def other_versions(spec: AuditSpec) -> tuple[tuple[str, str, str], ...]:
+    """Return which versions differ from those that made an audit: what of, then, and now."""
+    return changed_versions(spec.versions, versions())
+
+
+def changed_versions(
+    then: Mapping[str, str], there: Mapping[str, str]
+) -> tuple[tuple[str, str, str], ...]:
     """Return which versions differ: what of, then, and now.
 
     What was not looked at then may have been there, and is left out.
     """
-    there = versions()
     return tuple(
         (name, was, there[name])
-        for name, was in sorted(spec.versions.items())
+        for name, was in sorted(then.items())
         if name in there and there[name] != was
     )
 

@@ -159,7 +159,7 @@ def counting(
                 arrays = {"n": np.array([len(block)]), "counts": np.concatenate(counted, axis=1)}
                 done += len(block)
                 yield Tallied("random", unit, last, arrays)
-                yield _progress(context, done)
+                yield Progress("random", 0, 0, tried=done, found=0, queries=context.queries)
 
     return count
 
@@ -230,7 +230,3 @@ def _settled(counts: list[_Groups], options: ThemisGroupsOptions) -> bool:
         gap is not None and gap.high - gap.low <= 2 * options.margin
         for gap in _gaps(counts[::-1], options)
     )
-
-
-def _progress(context: GroupContext, done: int) -> Progress:
-    return Progress("random", 0, 0, tried=done, found=0, queries=context.queries)

@@ -74,7 +74,7 @@ class Browser(QTextBrowser):
     def open_place(self, place: str) -> None:
         """Show a page by its place, such as ``reference/methods.md#maft``."""
         self.setExtraSelections([])
-        self.setSource(_url(place), _RESOURCE.HtmlResource)
+        self.setSource(QUrl(f"{_SCHEME}:/{place}"), _RESOURCE.HtmlResource)
 
     @property
     def place(self) -> str:
@@ -197,10 +197,6 @@ class Browser(QTextBrowser):
         made.format.setBackground(QColor(theme.colours().notice))
         made.format.setFontUnderline(True)
         return made
-
-
-def _url(place: str) -> QUrl:
-    return QUrl(f"{_SCHEME}:/{place}")
 
 
 def _file(place: str) -> Path:

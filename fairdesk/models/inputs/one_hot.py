@@ -178,7 +178,7 @@ def _by_value_alone(
         if len(column.values) > len(names) + 1:
             continue
         values = Values(column.values)
-        found = {name: values.find(name) for name in names if not _is_number(name)}
+        found = {name: values.find(name) for name in names if not isinstance(meaning(name), float)}
         places = {name: Place(column.name, value) for name, value in found.items() if value}
         covered = {place.value for place in places.values()}
         if covered and len(covered) >= len(column.values) - 1:
@@ -232,10 +232,6 @@ def _value(rest: str, values: Values, token: str) -> str | None:
         if text == token or text.casefold() in MISSING_NAMES:
             return MISSING
     return None
-
-
-def _is_number(name: str) -> bool:
-    return isinstance(meaning(name), float)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -11,7 +11,7 @@ from fairdesk.audit.plan.spec import AuditSpec, now, versions
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
-from fairdesk.audit.verify.reproducing import ReproduceRequest, reproduce
+from fairdesk.audit.verify.reproducing import ReproduceRequest, changed_versions, reproduce
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import ReportError
@@ -199,7 +199,7 @@ def text(verification: VerificationReport) -> str:
         how = counts(each)
         lines.append(f"{state(each):<{width}}{each.name}" + (f": {how}." if how else "."))
         lines += [f"{'':<{width}}{said}" for said in each.remarks]
-    changed = _changed(verification)
+    changed = changed_versions(verification.then, verification.now)
     if changed:
         lines += ["", "Versions that changed:"]
         lines += [f"{'':<{width}}{name}: {was}, now {there}" for name, was, there in changed]
@@ -368,12 +368,3 @@ def _versions(verification: VerificationReport) -> Grid | Facts:
         (),
         "Versions that made the audit, and versions that checked it.",
     )
-
-
-def _changed(verification: VerificationReport) -> list[tuple[str, str, str]]:
-    # what was not looked at then may have been there
-    return [
-        (name, was, verification.now[name])
-        for name, was in sorted(verification.then.items())
-        if name in verification.now and verification.now[name] != was
-    ]

@@ -112,13 +112,15 @@ def margin_sentence(rule_set: RuleSet) -> str:
             "ignores the other tests and how few the data rows are."
         ),
         margin=_points(rule_set, rule_set.margin),
-        confidence=_confidence(rule_set.confidence),
+        confidence=words.percent_of(f"{100 * rule_set.confidence:.4g}"),
     )
 
 
 def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     """Say what was examined, the number of rule sets first."""
-    about = words.listed(mined.attributes) if not mined.texts else _terms_of(mined.attributes)
+    about = words.listed(mined.attributes)
+    if mined.texts:
+        about = say("terms of {categories}", categories=words.joined(mined.attributes))
     values = {
         "about": about,
         # a share that was asked for, written as it was
@@ -444,16 +446,8 @@ def _untouched(rule_set: RuleSet) -> str:
     return say(_ON_DATA[rule_set.holds_on_data], **both)
 
 
-def _confidence(value: float) -> str:
-    return words.percent_of(f"{100 * value:.4g}")
-
-
 def _instances(count: int) -> str:
     return say_many(count, "{n} instance", "{n} instances")
-
-
-def _terms_of(categories: Sequence[str]) -> str:
-    return say("terms of {categories}", categories=words.joined(categories))
 
 
 # Terms in texts

@@ -442,7 +442,7 @@ class _Completeness(parts.Card):
         final = status.word == "Final"
         if final:
             self.word.setText("✓ Final")
-            why = f"Marked as final on {_day(status.at)}. Any change makes it a draft again."
+            why = f"Marked as final on {status.at[:10]}. Any change makes it a draft again."
         else:
             self.word.setText("Draft")
             why = (
@@ -473,7 +473,3 @@ class _Completeness(parts.Card):
             self._links = text
             self.links.write(lambda: text)
         self.links.setVisible(bool(text))
-
-
-def _day(moment: str) -> str:
-    return moment[:10]

@@ -118,10 +118,6 @@ def values_text(attribute: Attribute) -> str:
     return f"{attribute.text(attribute.low)} to {attribute.text(attribute.high)}"
 
 
-def _all_values(attribute: Attribute) -> str:
-    return ", ".join(attribute.values) or values_text(attribute)
-
-
 def compared_text(attribute: Attribute) -> str:
     """Say which values of a protected attribute are compared."""
     if attribute.values:
@@ -153,7 +149,7 @@ class DataPage(QWidget):
         )
         for row, each in enumerate(attributes):
             if each.kind is not Kind.TEXT and (cell := self.attributes.item(row, 4)) is not None:
-                cell.setToolTip(tips.plain(_all_values(each)))
+                cell.setToolTip(tips.plain(", ".join(each.values) or values_text(each)))
         inside = QWidget()
         column = layouts.column(
             page_head("Data and model"),
