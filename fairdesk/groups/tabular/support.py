@@ -45,8 +45,6 @@ class Members:
 
     Attributes
     ----------
-    rules, cells, weight
-        As given.
     everybody : Words
         ``(w,)``; the bits of all combinations.
     """

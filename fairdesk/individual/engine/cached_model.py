@@ -118,8 +118,6 @@ class CachedModel:
 
     Attributes
     ----------
-    model : Model
-        As given.
     queries : int
         Rows sent to the model.
     """

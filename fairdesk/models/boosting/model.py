@@ -36,8 +36,6 @@ class BoostedModel:
     ----------
     steady : bool
         True: where a row stands in a batch changes no bit of its answer.
-    body
-        As given.
     """
 
     steady = True

@@ -37,8 +37,6 @@ class DenseNetwork:
         True: where a row stands in a batch changes no bit of its answer.
     layers : tuple[DenseLayer, ...]
         The layers, for gradients and bounds.
-    centre : NDArray[np.float64] or None
-        As given.
     """
 
     steady = True

@@ -42,8 +42,6 @@ class FedModel:
 
     Attributes
     ----------
-    opened, mapping, attributes
-        As given.
     steady : bool
         Whether equal rows have equal answers, to the last bit, in whatever batch and wherever in
         it, so that an answer need not be asked for again in another place.

@@ -73,11 +73,6 @@ class TensorFlowModel:
     ----------
     call : callable
         From the list of the model's tensors to its answer ``(n, ...)``.
-
-    Attributes
-    ----------
-    call, tensors, reading
-        As given.
     """
 
     def __init__(

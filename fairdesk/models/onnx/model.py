@@ -45,8 +45,6 @@ class OnnxModel:
         Its dense layers, as in `DenseNetwork`; empty where it is no such network.
     centre : NDArray[np.float64] or None
         As in `DenseNetwork`.
-    forest : Forest or None
-        As given.
     roundings : int, optional
         Where it is known how its own arithmetic rounds, for the dense layers' numbers stand in
         the file as they are: how often each input is rounded before the first of them. ``None``

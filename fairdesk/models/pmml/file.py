@@ -33,8 +33,6 @@ class PmmlModel:
     ----------
     steady : bool
         True: where a row stands in a batch changes no bit of its answer.
-    model : Model
-        As given.
     """
 
     steady = True

@@ -43,11 +43,6 @@ class PreparedModel:
     before : sequence of (str, Any)
         Names and fitted transformers with scikit-learn's interface, in order.
 
-    Attributes
-    ----------
-    opened, before
-        As given.
-
     Raises
     ------
     ModelError

@@ -54,13 +54,7 @@ _MODEL_WORDS = ("model", "classifier", "clf", "estimator", "pipeline", "regresso
 
 
 class ScikitModel:
-    """A model with scikit-learn's interface.
-
-    Attributes
-    ----------
-    estimator, asked
-        As given.
-    """
+    """A model with scikit-learn's interface."""
 
     def __init__(self, card: ModelCard, estimator: Any, asked: Asked) -> None:  # noqa: ANN401 - any class that the file names
         self._card = card
