@@ -64,11 +64,6 @@ def remarks(line: GroupLine) -> list[str]:
     return found
 
 
-def highest(table: GroupTable) -> GroupLine | None:
-    """Return the group with the highest rate, with which others are compared."""
-    return table.lines[table.reference] if table.reference >= 0 else None
-
-
 def twin(
     table: GroupTable, most: int | None = None
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:

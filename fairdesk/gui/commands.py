@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.hints.defining import without_mnemonic
 from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.kit.table_model import Index
 from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
@@ -36,19 +37,14 @@ def commands(menus: Iterable[QMenu]) -> Iterator[tuple[str, QAction]]:
     for menu in menus:
         # what a menu fills only when it is opened
         menu.aboutToShow.emit()
-        above = plain(menu.title())
+        above = without_mnemonic(menu.title())
         for action in menu.actions():
             inner = action.menu()
             if isinstance(inner, QMenu):
                 for name, each in commands((inner,)):
                     yield f"{above}: {name}", each
             elif not action.isSeparator():
-                yield f"{above}: {plain(action.text())}", action
-
-
-def plain(text: str) -> str:
-    """Return the text of a menu entry without its mnemonic."""
-    return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
+                yield f"{above}: {without_mnemonic(action.text())}", action
 
 
 class Commands(QDialog):

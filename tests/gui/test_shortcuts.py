@@ -6,9 +6,9 @@ from PySide6.QtGui import QHelpEvent, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget, QPushButton, QToolTip
 
-from fairdesk.gui.commands import Shortcuts, commands, plain
+from fairdesk.gui.commands import Shortcuts, commands
 from fairdesk.gui.kit import parts
-from fairdesk.gui.kit.hints.defining import define_entries
+from fairdesk.gui.kit.hints.defining import define_entries, without_mnemonic
 from fairdesk.gui.kit.keys import PartAction, actions_of
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
@@ -142,7 +142,7 @@ def test_buttons_without_keys_are_in_the_menu_of_the_page(qtbot, window):
         page = workspace._pages.currentWidget()
         for button in page.findChildren(QPushButton):
             if button.isVisible() and button.text()[:1].isascii() and button.text():
-                said = plain(button.text())
+                said = without_mnemonic(button.text())
                 assert said in names or button.property("keyed"), (name, said)
     # what keys do is told once
     workspace.show_page(EXAMPLES)
@@ -155,4 +155,4 @@ def test_a_button_is_pressed_by_the_menu(qtbot, window):
     workspace.show_page(SHARE)
     button = next(each for each in workspace.share.findChildren(QPushButton) if each.isVisible())
     with qtbot.waitSignal(button.clicked):
-        offered(window)[f"Page: {plain(button.text())}"].trigger()
+        offered(window)[f"Page: {without_mnemonic(button.text())}"].trigger()

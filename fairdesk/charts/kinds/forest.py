@@ -31,6 +31,7 @@ from fairdesk.charts.shapes import (
 from fairdesk.groups.metrics.outcomes import FOUR_FIFTHS
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
+from fairdesk.wording.groups.tables import reference_of
 from fairdesk.wording.language import say
 
 Kind: TypeAlias = Literal["", "reference", "below", "apart", "inside", "outside"]
@@ -222,7 +223,7 @@ class Forest:
 
     def _lines(self) -> Iterator[Line]:
         """Yield the highest rate, and four fifths of it."""
-        best = groups.highest(self.groups)
+        best = reference_of(self.groups)
         if best is None or not best.rate:
             return
         extremes = say("highest: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))

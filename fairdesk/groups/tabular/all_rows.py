@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.groups.kinds import Kinds
-from fairdesk.groups.tabular.rules import Bounds, bins_of, cells_of
+from fairdesk.groups.tabular.rules import Bounds, bins_of, cells_of, places_of
 from fairdesk.results.events import Rows
 
 #: Yields how many rows were read, and the codes of those that count, ``(n, g)``.
@@ -69,7 +69,7 @@ def combinations(
         # the first place is that of a missing value
         kinds.add(
             [
-                1 + (_names(own) if each is None else cells_of(own, each))
+                1 + (places_of(own) if each is None else cells_of(own, each))
                 for own, each in zip(codes.T, bounds, strict=True)
             ]
         )
@@ -153,7 +153,3 @@ class _Seen:
     @property
     def codes(self) -> NDArray[np.float64]:
         return np.concatenate([self._few, self._ends])
-
-
-def _names(codes: NDArray[np.float64]) -> NDArray[np.intp]:
-    return np.where(np.isnan(codes), -1, codes).astype(np.intp)

@@ -168,7 +168,7 @@ def _subsets(
     subsets: Subsets,
     favourable: NDArray[np.float64] | None,
 ) -> Rules:
-    cells = _cells(codes)
+    cells = places_of(codes)
     count = len(attribute.values)
     there = np.unique(cells[cells >= 0])
     k = len(there)
@@ -225,7 +225,7 @@ def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) 
             f"“{attribute.name}” has {named:,} values; more than {MOST_ORDERED} give too many "
             f"ranges to test. Neighbouring values were combined into {bins} groups."
         )
-    cells = _cells(codes)
+    cells = places_of(codes)
     cells = np.where(cells >= 0, cell_of[cells], -1)
     count = cell_of.max() + 1
     ordered = count - attribute.unknown
@@ -320,7 +320,8 @@ def _all(note: str) -> tuple[str, ...]:
     return (note,) if note else ()
 
 
-def _cells(codes: NDArray[np.float64]) -> NDArray[np.intp]:
+def places_of(codes: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return codes as whole numbers; -1 where a cell is missing."""
     return np.where(np.isnan(codes), -1, codes).astype(np.intp)
 
 

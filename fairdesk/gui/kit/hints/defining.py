@@ -54,7 +54,7 @@ class Defined(QLabel):
         option = QTextOption(self.alignment())
         option.setWrapMode(wrap)
         document.setDefaultTextOption(option)
-        text = self.text() if self.buddy() is None else _without_mnemonic(self.text())
+        text = self.text() if self.buddy() is None else without_mnemonic(self.text())
         document.setPlainText(text)
         room = self.contentsRect()
         document.setTextWidth(room.width())
@@ -123,7 +123,7 @@ class DefinedButton(QPushButton):
     def event(self, event: QEvent) -> bool:
         """Show a definition."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            found = terms_in(_without_mnemonic(self.text()))
+            found = terms_in(without_mnemonic(self.text()))
             if found and not self.toolTip():
                 _show(found[0].term, event, self, self.rect())
                 return True
@@ -141,5 +141,6 @@ def _show(term: Term, event: QHelpEvent, widget: QWidget, shape: QRect, above: s
     QToolTip.showText(event.globalPos(), text, widget, shape)
 
 
-def _without_mnemonic(text: str) -> str:
+def without_mnemonic(text: str) -> str:
+    """Return the text of a button or menu entry as it is read."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
