@@ -40,8 +40,7 @@ class Finishing(QObject):
         super().__init__(parent)
         self._stop: threading.Event | None = None
         self._stage, self._began = "", 0.0
-        self._timer = QTimer(self)
-        self._timer.setInterval(_PERIOD)
+        self._timer = QTimer(self, interval=_PERIOD)
         self._timer.timeout.connect(self._tell)
 
     @property

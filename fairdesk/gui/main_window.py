@@ -40,7 +40,7 @@ from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
 from fairdesk.gui.kit.hints.helping import ask_help, set_topic
 from fairdesk.gui.kit.keys import Found
-from fairdesk.gui.kit.parts import action, asked, resize_on_screen
+from fairdesk.gui.kit.parts import action, asked, open_dialog, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads.background import in_background
 from fairdesk.gui.notice import Notice
@@ -178,11 +178,11 @@ class MainWindow(QMainWindow):
 
     def choose_command(self) -> None:
         """Let the auditor find any action of the menus, and anything of the audit, by its name."""
-        _open(Commands(self._commands_of_menus(), self, self._find))
+        open_dialog(Commands(self._commands_of_menus(), self, self._find))
 
     def show_shortcuts(self) -> None:
         """Show the shortcuts of all actions of the menus."""
-        _open(Shortcuts(self._commands_of_menus(), self))
+        open_dialog(Shortcuts(self._commands_of_menus(), self))
 
     def _commands_of_menus(self) -> Iterator[tuple[str, QAction]]:
         menus = [entry.menu() for entry in self.menuBar().actions() if entry.isVisible()]
@@ -242,7 +242,7 @@ class MainWindow(QMainWindow):
         # the catalogue comes with it
         from fairdesk.gui.help.choice_dialog import ChoiceDialog  # noqa: PLC0415
 
-        _open(ChoiceDialog(self))
+        open_dialog(ChoiceDialog(self))
 
     def _offer_help(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Let the key open the help in a dialog of this window, too."""
@@ -312,9 +312,8 @@ class MainWindow(QMainWindow):
         from fairdesk.gui.forms.where_dialog import WhereDialog  # noqa: PLC0415
 
         dialog = WhereDialog(self.settings.cluster, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._run_at(dialog.cluster()))
-        dialog.open()
+        open_dialog(dialog)
 
     def _run_at(self, cluster: str) -> None:
         if cluster == self.settings.cluster:
@@ -559,12 +558,6 @@ def _take_out(menu: QMenu) -> None:
     """Take actions out of a menu that are not its own: `QMenu.clear` would invalidate them."""
     for each in menu.actions():
         menu.removeAction(each)
-
-
-def _open(dialog: QDialog) -> None:
-    """Open a dialog over the window, and forget it when it is closed."""
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()
 
 
 def _forget(_error: FairDeskError) -> None:

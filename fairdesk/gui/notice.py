@@ -26,8 +26,7 @@ class Notice(Card):
         self.body.addLayout(
             layouts.row(self._words, margin=(theme.GAP, theme.NEAR, theme.GAP, theme.NEAR))
         )
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
+        self._rest = QTimer(self, singleShot=True)
         self._rest.timeout.connect(self.hide)
         self.hide()
 

@@ -29,6 +29,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
+    QDialog,
     QFrame,
     QGridLayout,
     QLabel,
@@ -583,6 +584,12 @@ def asked(parent: QWidget, what: str, more: str, *, yes: str, no: str) -> bool:
     box.exec()
     box.deleteLater()
     return box.clickedButton() is doing
+
+
+def open_dialog(dialog: QDialog) -> None:
+    """Open a dialog over its window, but not over the help; it is gone when it is closed."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
 
 
 def resize_on_screen(window: QWidget, width: int, height: int) -> None:

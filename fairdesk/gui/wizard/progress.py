@@ -62,8 +62,7 @@ class ProgressLine(QWidget):
         policy = self.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.setSizePolicy(policy)
-        self._timer = QTimer(self)
-        self._timer.setInterval(_EVERY)
+        self._timer = QTimer(self, interval=_EVERY)
         self._timer.timeout.connect(self._look)
         self.hide()
 

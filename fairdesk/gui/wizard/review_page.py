@@ -10,7 +10,17 @@ from PySide6.QtWidgets import QFileDialog, QGridLayout, QLineEdit, QWidget
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Busy, Card, Words, clear, labelled, push_button, quiet, scrolled
+from fairdesk.gui.kit.parts import (
+    Busy,
+    Card,
+    Words,
+    clear,
+    labelled,
+    open_dialog,
+    push_button,
+    quiet,
+    scrolled,
+)
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import SUFFIX, Step
@@ -120,9 +130,8 @@ class ReviewPage(Page):
 
     def _choose_where(self) -> None:
         dialog = WhereDialog(self.desk.settings.cluster, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(lambda: self._take_where(dialog.cluster()))
-        dialog.open()
+        open_dialog(dialog)
 
     def _take_where(self, cluster: str) -> None:
         self.desk.settings.cluster = cluster

@@ -26,8 +26,7 @@ class Collector(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         gc.disable()
-        self._timer = QTimer(self)
-        self._timer.setInterval(PERIOD)
+        self._timer = QTimer(self, interval=PERIOD)
         self._timer.timeout.connect(self._collect)
         self._timer.start()
 

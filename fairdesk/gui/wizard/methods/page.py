@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer
+from PySide6.QtCore import QSignalBlocker, QTimer
 from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSpinBox, QWidget
 
 from fairdesk.app.standard import PlanKind
@@ -24,6 +24,7 @@ from fairdesk.gui.kit.parts import (
     calm,
     heading,
     labelled,
+    open_dialog,
     push_button,
     quiet,
     scrolled,
@@ -226,9 +227,8 @@ class ChecksPage(Page):
     def _ask_figure(self) -> None:
         """Ask what is to be shown, and offer to take the method for it."""
         dialog = ChoiceDialog(self, self.state.methods_off())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.method_chosen.connect(self.choose_method)
-        dialog.open()
+        open_dialog(dialog)
 
     def choose_method(self, method: str) -> None:
         """Take a method into a custom plan, which has no other one if it was not custom before."""

@@ -428,9 +428,7 @@ class RepairPage(QWidget):
         if run is None or trial is None:
             return
         dialog = ExportDialog(self._session, run.id, trial, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # not modal to the help
-        dialog.open()
+        parts.open_dialog(dialog)
 
     def _tell_step(self, run: RunState) -> None:
         """Say what it does just now, and how far that is."""

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialog,
     QFileDialog,
     QPushButton,
     QSplitter,
@@ -144,7 +143,7 @@ class ReportPage(QWidget):
         dialog.accepted.connect(
             lambda: self.export(REPORTS[self.format.currentIndex()], key=dialog.key)
         )
-        _show(dialog)
+        parts.open_dialog(dialog)
 
     def check_audit(self) -> None:
         """Ask with what to check the audit once more."""
@@ -152,7 +151,7 @@ class ReportPage(QWidget):
         session = self._session
         figures = (figure for run in session.runs for figure in run.figures)
         certified = any(isinstance(figure, Proven) for figure in figures)
-        _show(CheckDialog(session.path, session.spec, self, certified=certified))
+        parts.open_dialog(CheckDialog(session.path, session.spec, self, certified=certified))
 
     def show_place(self, *places: str) -> None:
         """Show where the report tells of something: the first of these keys that it shows.
@@ -313,7 +312,7 @@ class ReportPage(QWidget):
                 "contents", left_out=dialog.choice.left_out, added=dialog.choice.added
             )
         )
-        _show(dialog)
+        parts.open_dialog(dialog)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Tell what has changed while the page was hidden."""
@@ -350,10 +349,3 @@ class ReportPage(QWidget):
         if given_up is self._given_up:
             self._set_writing(None, "")
             self._banner.tell(error)
-
-
-def _show(dialog: QDialog) -> None:
-    """Show a dialog before the window; it is gone when it is closed."""
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    # not modal to the help
-    dialog.open()

@@ -125,9 +125,7 @@ class ReportForm(QWidget):
         self._groups: dict[str, parts.Card] = {}
         self.contents = QPushButton("Choose co&ntents…")
         self._left_out = parts.quiet()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE)
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
         self._lay_out()
         self._listen()
 

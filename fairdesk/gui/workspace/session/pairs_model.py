@@ -76,8 +76,7 @@ class PairsModel(TableModel):
         self._loaded = False
         self._strong = QFont()
         self._strong.setWeight(QFont.Weight.DemiBold)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
+        self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self._fetch)
 
     # What the pages around it use

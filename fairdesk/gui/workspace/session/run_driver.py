@@ -81,8 +81,7 @@ class RunDriver(QObject):
         self._told: RunState | None = None
         self._waited = 0
         self._stopping = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(PERIOD)
+        self._timer = QTimer(self, interval=PERIOD)
         self._timer.timeout.connect(self._look)
 
     @property

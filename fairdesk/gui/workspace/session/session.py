@@ -72,8 +72,7 @@ class Session(QObject):
         self.driver.ended.connect(self._end)
         self.weighing = Weighing(store.path, self)
         self.study = Study(store.spec, self.store, self)
-        self._look = QTimer(self)
-        self._look.setInterval(_LOOK)
+        self._look = QTimer(self, interval=_LOOK)
         self._look.timeout.connect(self.pairs_changed)
         self._live_spec: RunSpec | None = None
 

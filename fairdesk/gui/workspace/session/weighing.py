@@ -39,8 +39,7 @@ class Weighing(QObject):
         self._path = path
         self._work: _Work | None = None
         self._again = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(_PERIOD)
+        self._timer = QTimer(self, interval=_PERIOD)
         self._timer.timeout.connect(self._look)
         self.done, self.total = 0, 0
         """How many findings were compared, and how many there are, as last told."""

@@ -184,8 +184,7 @@ class RunBar(parts.Card):
         self.body.addWidget(self.queue)
         self.body.setSpacing(0)
         self.clock = RunClock()
-        self._timer = QTimer(self)
-        self._timer.setInterval(_TICK)
+        self._timer = QTimer(self, interval=_TICK)
         self._timer.timeout.connect(self._tick)
         self._stage = ""
         self._run: RunSpec | None = None

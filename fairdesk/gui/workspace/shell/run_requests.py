@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import msgspec
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers.selection import all_off
@@ -11,6 +11,7 @@ from fairdesk.app.time_limits import timed_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.gui.kit.parts import open_dialog
 from fairdesk.gui.workspace.common.answering import estimates, proves
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.mitigation.page import repairs
@@ -104,9 +105,7 @@ class RunRequests(QObject):
         seed = max((run.seed for run in self._made()), default=-1) + 1
         dialog = CompareDialog(self._session.spec, seed, self._window, queued=not self._runner.idle)
         dialog.accepted.connect(lambda: self._runner.ask(dialog.runs()))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # not modal to the help
-        dialog.open()
+        open_dialog(dialog)
 
     def run_again(self) -> None:
         """Ask for another run, and begin it once the model is open."""
@@ -120,9 +119,7 @@ class RunRequests(QObject):
         last = runs[-1] if runs else None
         dialog = AgainDialog(spec, last, self._window, method=first, queued=not self._runner.idle)
         dialog.accepted.connect(lambda: self._runner.ask((dialog.run(),)))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # not modal to the help
-        dialog.open()
+        open_dialog(dialog)
 
     def _anew(self, method: str, seconds: float | None) -> RunSpec:
         """Ask for a run of a method as it is usually made."""
