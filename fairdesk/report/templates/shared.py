@@ -86,7 +86,9 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
     real = [each for run in material.runs if (each := figures.share_of_data(run.figures))]
     if real:
         counted = "observed" if any(each.exact for each in real) else "estimated"
-        said = say("The share of the {people} in the data whose decision changes", people=people)
+        said = say(
+            "The share of the {people} in the data whose decision changes", people=material.people
+        )
         yield share, said, counted, "results"
     whole = [each for run in material.runs if (each := figures.share_of_domain(run.figures))]
     if whole:
