@@ -17,7 +17,6 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange, Share
@@ -54,7 +53,6 @@ def answers(
     seen: Sequence[Observed] = (),
     pair: Pair | None = None,
     value: Callable[[int, float], str] | None = None,
-    reference: Reference | None = None,
     reverse: Pair | None = None,
 ) -> tuple[Answer, ...]:
     """Answer every question that can be asked of an audit, in the order of `Question`.
@@ -71,8 +69,6 @@ def answers(
         The pair to show, see `fairdesk.answers.example.clearest`.
     value : callable, optional
         Writes a value of a pair, by the position of its attribute; in full if it is not given.
-    reference : Reference, optional
-        How plausible combinations of the input domain are, where that was computed.
     reverse : Pair, optional
         One of the same values as `pair` with the decisions the other way round, see
         `fairdesk.answers.example.opposite`.
@@ -80,7 +76,7 @@ def answers(
     found: dict[Question, Answer] = {Question.GROUPS: _groups(spec, runs, seen)}
     if not spec.predictions:
         found |= {
-            Question.SHARE: _share(spec, runs, reference),
+            Question.SHARE: _share(spec, runs),
             Question.EXAMPLE: _example(spec, runs, pair, value, reverse),
             Question.CERTAIN: _certain(spec, runs),
             Question.SUBGROUPS: _subgroups(spec, runs),
@@ -329,7 +325,7 @@ def _lowest(tables: Sequence[GroupTable]) -> GroupTable | None:
     return group_words.lowest(compared) if compared else None
 
 
-def _share(spec: AuditSpec, runs: Sequence[Run], reference: Reference | None) -> Answer:
+def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     """Say for which share the decision changes: of the rows of the data first, then the domain."""
     best = _shown_shares(runs)
     if best:
@@ -337,8 +333,6 @@ def _share(spec: AuditSpec, runs: Sequence[Run], reference: Reference | None) ->
         measured = [share, *(each for _, each in rest)]
         details = [figures.quote_sentence(spec, measured)]
         details += [figures.share_line(spec, each) for _, each in rest]
-        if any(each.whom == "domain" for each in measured):
-            details.append(figures.uniform_sentence(reference))
         telling = [each for each in runs if _of_kind(each, Share)]
         said = figures.share_statement(spec, share)
         drawn = pictures.shares(spec, best)
@@ -391,6 +385,12 @@ def _example(
 def reverse_sentence(pair: Pair) -> str:
     """Say where the same values are found with the decisions the other way round."""
     number, run = words.number(pair.id), str(pair.run)
+    if pair.plausible is False:
+        return say(
+            "The other way round: pair {number} of run {run}, not plausible.",
+            number=number,
+            run=run,
+        )
     return say("The other way round: pair {number} of run {run}.", number=number, run=run)
 
 

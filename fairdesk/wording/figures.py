@@ -380,11 +380,10 @@ def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
 
 
 def anytime_sentence(share: Share) -> str:
-    """Say the interval for who watches; empty where all were checked."""
-    if share.exhaustive or not share.n_samples:
+    """Say the interval for who watches; empty where it is the only one, or there is none."""
+    once = (share.low, share.high) == (share.anytime_low, share.anytime_high)
+    if share.exhaustive or not share.n_samples or once:
         return ""
-    if (share.low, share.high) == (share.anytime_low, share.anytime_high):
-        return say("The interval holds also when sampling stops early (anytime-valid).")
     digits = digits_of(share.anytime_low, share.anytime_high)
     held = interval(share.anytime_low, share.anytime_high, share.confidence, digits)
     return say(
@@ -419,24 +418,6 @@ def perturbed_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
         "Perturbed data rows are copies of data rows with other values slightly changed, not real "
         "{people}.",
         people=plural(spec.person),
-    )
-
-
-def uniform_sentence(reference: Reference | None) -> str:
-    """Say how few of the combinations that a share of the input domain counts are plausible.
-
-    Parameters
-    ----------
-    reference : Reference, optional
-        What the pairs' plausibility is compared with; empty where it was not computed.
-    """
-    if reference is None or reference.uniform is None:
-        return ""
-    return say(
-        "Of combinations drawn uniformly from the input domain, {uniform} are plausible; of data "
-        "rows held out, {held_out}.",
-        uniform=shown_percent(reference.uniform, 1),
-        held_out=shown_percent(reference.held_out, 1),
     )
 
 
@@ -618,31 +599,44 @@ def sampling_sentence(run: RunRecord) -> str:
     compared = compared_with_sampling(run)
     if compared is None:
         return ""
-    values = {"own": _to_one_place(compared.own)}
     if compared.random is None:
         return say(
-            "Random sampling of plausible instances found no pair among {drawn} ({own} queries per "
-            "pair in the search, at least {low} in random sampling, 95 % CI).",
-            low=_to_one_place(compared.low),
+            "Random sampling of plausible instances found no pair among {drawn}.",
             drawn=words.number(compared.n_samples),
-            **values,
         )
-    values["random"] = _to_one_place(compared.random)
     if compared.own < compared.low:
-        return say(
-            "The search needs fewer queries than random sampling of plausible instances ({own} "
-            "against {random} per pair).",
-            **values,
-        )
+        return say("The search needs fewer queries than random sampling of plausible instances.")
     if compared.own > compared.high:
+        return say("The search needs more queries than random sampling of plausible instances.")
+    return say(
+        "The search and random sampling of plausible instances do not differ significantly in "
+        "queries."
+    )
+
+
+def per_pair_text(run: RunRecord) -> str:
+    """Write how many queries a pair took, and without a comparison with random sampling, and there.
+
+    Examples
+    --------
+    ``15.5; without those for the comparison with random sampling: 12.9; in random sampling: 70.5``
+    """
+    rate = words.number(run.queries / run.found, 1)
+    compared = compared_with_sampling(run)
+    if compared is None:
+        return rate
+    values = {"rate": rate, "own": _to_one_place(compared.own)}
+    if compared.random is None:
         return say(
-            "The search needs more queries than random sampling of plausible instances ({own} "
-            "against {random} per pair).",
+            "{rate}; without those for the comparison with random sampling: {own}; in random "
+            "sampling at least {low} (95\u00a0% CI)",
+            low=_to_one_place(compared.low),
             **values,
         )
     return say(
-        "The search and random sampling of plausible instances do not differ significantly in "
-        "queries ({own} against {random} per pair).",
+        "{rate}; without those for the comparison with random sampling: {own}; in random "
+        "sampling: {random}",
+        random=_to_one_place(compared.random),
         **values,
     )
 

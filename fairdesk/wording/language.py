@@ -37,6 +37,7 @@ FRAME: dict[str, str] = fixed(
         "contents": "Contents",
         "page": "{page} of {pages}",
         "attribute": "Attribute",
+        "equal": "Equal:",
         "note": "Auditor’s note:",
         "Draft": "Draft",
         "Final": "Final",

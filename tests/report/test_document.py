@@ -154,10 +154,8 @@ def test_results_hold_the_counts_of_each_run(text, audited):
         assert f"Instances tested {words.number(run.tried)} different ones" in text
         assert f"Queries {words.number(run.queries)}" in text
         for count in run.sufficient_alone:
-            assert (
-                f"is enough for {words.number(count)} of the {words.number(run.found)} pairs ("
-                in text
-            )
+            share = words.percent(count, run.found).replace("\u00a0", " ")
+            assert f" {words.number(count)} ({share})" in text
     assert "stopped by the auditor" in text
     assert "The auditor flagged 1 of these pairs and dismissed 1." in text
 

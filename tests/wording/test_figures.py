@@ -164,7 +164,7 @@ def test_the_interval_for_who_watches(spec):
     assert not figures.anytime_sentence(msgspec.structs.replace(SHARE, exhaustive=True))
     # one interval is not told twice
     once = msgspec.structs.replace(SHARE, anytime_low=SHARE.low, anytime_high=SHARE.high)
-    assert "%" not in figures.anytime_sentence(once)
+    assert not figures.anytime_sentence(once)
 
 
 def test_of_several_shares_that_of_the_data_is_the_one_to_quote(spec):
@@ -182,14 +182,6 @@ def test_what_perturbed_data_rows_are_is_said_where_a_share_is_of_them(spec):
     assert sum("are copies of data rows" in each for each in said) == 1
     assert figures.perturbed_sentence(spec, (SHARE, perturbed)).endswith("not real applicants.")
     assert not figures.perturbed_sentence(spec, (SHARE,))
-
-
-def test_beside_a_share_of_the_domain_stands_how_few_of_it_are_plausible():
-    told = plain(figures.uniform_sentence(Reference(0.926, 0.0, by_distance=False)))
-    assert "from the input domain, 0 % are plausible" in told
-    assert "held out, 92.6 %" in told
-    assert not figures.uniform_sentence(Reference(0.926, None, by_distance=False))
-    assert not figures.uniform_sentence(None)
 
 
 @pytest.mark.parametrize(
@@ -321,8 +313,8 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
             (1_000, 20, 4_000, 8_000, 0.0123, 0.0307),
             "do not differ significantly in queries",
         ),
-        (9_000, (1_000, 0, 4_000, 8_000, 0.0, 0.0037), "no pair among 1,000 ("),
-        (9_000, (1_000, 1, 4_000, 8_000, 0.0001, 0.0037), "(10.0 against 4,000 per pair)"),
+        (9_000, (1_000, 0, 4_000, 8_000, 0.0, 0.0037), "no pair among 1,000."),
+        (9_000, (1_000, 1, 4_000, 8_000, 0.0001, 0.0037), "The search needs fewer queries than"),
     ],
 )
 def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, said):
@@ -339,10 +331,17 @@ def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, s
     assert compared.random == (4_000 / sampled[1] if sampled[1] else None)
     told = figures.near_sentence(ended)
     assert figures.sampling_sentence(ended) in told
-    assert f"({own:,.{1 if own < 100 else 0}f} " in told
     assert said in told
+    rate = figures.per_pair_text(ended)
+    assert rate.startswith(f"{queries / 100:,.1f}; ")
+    assert f"random sampling: {own:,.{1 if own < 100 else 0}f}; in random sampling" in rate
+    random = 4_000 / sampled[1] if sampled[1] else None
+    assert plain(rate).endswith(
+        "(95 % CI)" if random is None else f": {random:,.{1 if random < 100 else 0}f}"
+    )
     without = msgspec.structs.replace(ended, figures=())
     assert figures.sampling_sentence(without) == ""
+    assert figures.per_pair_text(without) == f"{queries / 100:,.1f}"
 
 
 def test_gaps_and_likenesses_are_told(spec):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.counts import Counts
@@ -70,8 +69,7 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
             if searched
             else figures.headline(spec, run, reference)
         )
-        details = (*figures.alone_sentences(spec, run), _most_often(spec, run))
-        made.append(stated(said, details))
+        made.append(stated(said))
     # individuals before combinations
     if real is not None and real.n_samples:
         said = figures.share_statement(spec, real)
@@ -80,28 +78,8 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
         made.append(stated(said, (figures.anytime_sentence(real), *by_value)))
     if share is not None:
         said = figures.share_statement(spec, share).with_more(*(() if searched else also))
-        uniform = figures.uniform_sentence(reference)
-        made.append(stated(said, (figures.anytime_sentence(share), uniform)))
+        made.append(stated(said, (figures.anytime_sentence(share),)))
     return made
-
-
-def _most_often(spec: AuditSpec, run: RunRecord) -> str:
-    """Say which protected attribute is most often enough alone; empty with one of them."""
-    names = words.protected_names(spec.domain)
-    if (
-        len(names) < 2
-        or not run.found
-        or not any(run.sufficient_alone)
-        or not figures.searches(run)
-    ):
-        return ""
-    place = max(range(len(names)), key=lambda i: run.sufficient_alone[i])
-    return say(
-        "Among the pairs found, changing {name} alone was most often sufficient. This "
-        "reflects the search and the number of values tested; it does not rank attributes by "
-        "importance.",
-        name=words.quoted(names[place]),
-    )
 
 
 def results(material: Material) -> Section:
@@ -185,12 +163,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if run.found and figures.searches(run) and len(material.progress[run.id]):
         title = say("Discriminatory pairs found, by instances tested")
         blocks += [
-            _found_chart(
-                material,
-                [run],
-                title,
-                f"found-{run.id}",
-            ),
+            appended(_found_chart(material, [run], title, f"found-{run.id}")),
             appended(_cost_chart(material, run)),
         ]
     names = words.protected_names(spec.domain)
@@ -200,10 +173,10 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             Chart(
                 *drawn(Counts("", say("discriminatory pairs"), counts, run.found)),
                 caption=say(
-                    "Of {found} discriminatory pairs: those where changing this attribute "
-                    "alone changes the decision. {sum}",
+                    "Of {found} discriminatory pairs: those where changing this attribute alone "
+                    "changes the decision; several may do so, or none. The counts depend on the "
+                    "search and on the number of values tested, and do not rank attributes",
                     found=words.number(run.found),
-                    sum=say(words.NOT_A_SUM).rstrip("."),
                 ),
                 key=f"alone-{run.id}",
                 evidence="example",
@@ -235,6 +208,11 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         "data": say("the {people} in the data", people=material.people),
         "perturbed": say("the perturbed data rows"),
     }
+    # sampling that may end early has no fixed-sample interval
+    fixed = all(
+        each.exhaustive or (each.low, each.high) == (each.anytime_low, each.anytime_high)
+        for each in shares
+    )
     rows = []
     for each in shares:
         digits = words.digits_of(each.low, each.high)
@@ -242,44 +220,41 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         known = say("not exact") if each.wavered else say("all tested")
         once = words.percent_ends(each.low, each.high, digits)
         anytime = words.percent_ends(each.anytime_low, each.anytime_high, digits)
+        both = (known, known) if exact else ("–" if once == anytime else once, anytime)
+        share = words.shown_percent(each.estimate, 2 if exact else digits)
+        count = say(
+            "{hits} of {people}",
+            hits=words.number(each.hits),
+            people=words.number(each.n_samples),
+        )
         rows.append(
             (
                 whom[each.whom],
                 words.listed(each.attributes, "or"),
-                words.shown_percent(each.estimate, 2 if exact else digits)
-                if each.n_samples
-                else words.UNDEFINED,
-                known if exact else "–" if once == anytime else once,
-                known if exact else anytime,
-                say(
-                    "{hits} of {people}",
-                    hits=words.number(each.hits),
-                    people=words.number(each.n_samples),
-                ),
+                share if each.n_samples else words.UNDEFINED,
+                *both[fixed:],
+                count,
             )
         )
-    confidence = words.percent(shares[0].confidence, 1.0, 0)
     return Grid(
         header=(
             "Share of",
             "Attributes changed",
             "Share",
-            "Fixed-sample CI",
-            "Anytime-valid CI",
+            *("Fixed-sample CI", "Anytime-valid CI")[fixed:],
             "Count",
         ),
         rows=tuple(rows),
-        widths=(1.7, 1.1, 0.7, 1.15, 1.15, 1.2),
-        right=(2, 3, 4, 5),
+        widths=(1.7, 1.1, 0.7, *(1.15, 1.15)[fixed:], 1.2),
+        right=tuple(range(2, 6 - fixed)),
         caption=say(
-            "Share whose decision changes when only these attributes change, from random "
-            "samples; perturbed data rows are copies of data rows with {moved} other values "
-            "changed by at most {steps} steps, not real {people}. The fixed-sample confidence "
-            "interval ({confidence}) is for a sample size chosen beforehand (“–” where there was "
-            "none); the anytime-valid interval holds also when sampling stops early",
+            "Share whose decision changes when only these attributes change, with {confidence} "
+            "confidence intervals where not all were tested. Perturbed data rows are copies of "
+            "data rows with {moved} other values changed by at most {steps} steps, not real "
+            "{people}",
             moved=str(run.spec.options.get("moved", EstimateOptions().moved)),
             steps=str(run.spec.options.get("steps", EstimateOptions().steps)),
-            confidence=confidence,
+            confidence=words.percent(shares[0].confidence, 1.0, 0),
             people=material.people,
         ),
         key=f"shares-{run.id}",
@@ -289,7 +264,7 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
 
 def _facts(run: RunRecord) -> tuple[Fact, ...]:
     """Say how a run's result was obtained."""
-    alike = "; no two differ in protected attributes only, and each was re-queried"
+    alike = " different cases, each re-queried"
     return (
         Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
         Fact(
@@ -323,16 +298,8 @@ def _tried(run: RunRecord) -> str:
 
 def _rates(run: RunRecord) -> tuple[Fact, ...]:
     """Say how much a finding cost, which is no rate among people."""
-    compared = figures.compared_with_sampling(run)
-    rate = words.number(run.queries / run.found, 1)
-    if compared is not None:
-        rate = say(
-            "{rate}; without those for the comparison with random sampling: {own}",
-            rate=rate,
-            own=words.number(compared.own, 1),
-        )
     return (
-        Fact("Queries per pair", rate),
+        Fact("Queries per pair", figures.per_pair_text(run)),
         Fact(
             "Pairs per 1,000 queries",
             say(
@@ -416,8 +383,9 @@ def _changes_grid(
     ]
     name = material.spec.domain.names[position]
     caption = say(
-        "Values of {name} in the discriminatory pairs where it differs; a pair can differ in "
-        "several attributes although one of them alone is enough",
+        "The {n} pairs in which {name} differs, by its values; where another attribute is enough "
+        "as well, a pair can differ in that one instead",
+        n=words.number(total),
         name=name,
     )
     if len(rows) > _CHANGES_SHOWN:

@@ -404,7 +404,7 @@ def _grid(
         if any(line.below for line in lines):
             caption += "; * below the four-fifths threshold"
         if any(line.flips for line in lines):
-            caption += "; † one individual more or fewer would change this"
+            caption += "; ‡ one individual more or fewer would change this"
     average = words.percent(table.favourable, table.n_samples)
     caption += "".join(
         f"; {say(said, rate=average)}" for key, said in _MEANINGS.items() if key in keys
@@ -430,7 +430,7 @@ def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
         return "–"
     if column.key != "impact":
         return text.replace("below", "<")
-    return f"{text}{'*' if line.below else ''}{'†' if line.flips else ''}"
+    return f"{text}{'*' if line.below else ''}{'‡' if line.flips else ''}"
 
 
 def _forest(table: GroupTable, title: str, share: str) -> list[Block]:

@@ -52,11 +52,7 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     else:
-        order.append(
-            say("first the clearest one (see “Clearest pair”)")
-            if material.number("formulas") or material.number("method")
-            else say("first the clearest one")
-        )
+        order.append(say("first the clearest one"))
     turned = gathered.reverse
     if turned is not None and turned.mark != "flagged":
         order.append(say("pair {number} the other way round", number=words.number(turned.id)))
@@ -70,12 +66,10 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     intro = say(
-        "This report shows {shown} of the {total} discriminatory pairs of all runs{where}: "
-        "{order}. All are in the files findings.csv and findings.json, and in the audit file. The "
-        "two instances of a pair are identical except for the lines marked “≠” and receive "
-        "different decisions; “discriminatory pair” is a technical term, not a legal finding. "
-        "Scores are those of the favourable outcome. The Gower distance is the mean difference "
-        "over the attributes that are not protected (0: identical; 1: different in every one).",
+        "{shown} of the {total} discriminatory pairs of all runs{where}: {order}. All are in the "
+        "files findings.csv and findings.json, and in the audit file. Scores are those of the "
+        "favourable outcome. The distance to the nearest data row is Gower’s: the mean difference "
+        "over all attributes (0: identical; 1: different in every one).",
         shown=words.number(len(shown)),
         where=_where(material, len(shown)),
         total=words.number(total),
@@ -159,18 +153,15 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     detail = [material.short_name(run)]
     if len(run.seconds) > 1:
         detail.append(say("found while {doing}", doing=say(stage(pair.phase))))
+    first, second = say("Instance A"), say("Instance B")
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row, everywhere(spec.domain))
-        detail.append(
-            say(
-                "Gower distance to the nearest data row: {distance}",
-                distance=words.number(distance, 3),
-            )
-        )
-        if not distance:
-            detail.append(
-                say("found among the {people} in the data", people=words.plural(spec.person))
-            )
+        if distance:
+            distance_text = words.number(distance, 3)
+            detail.append(say("distance to the nearest data row: {d}", d=distance_text))
+        else:
+            person = words.capital(spec.person)
+            first, second = say("{Person} in the data", Person=person), say("Counterfactual")
     if pair.plausible is not None:
         detail.append(say("plausible") if pair.plausible else say("not plausible"))
     title = say("Pair {n}", n=words.number(pair.id)) + (
@@ -180,8 +171,8 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         title,
         "; ".join(detail),
         pair.note if shown.whole else "",
-        say("Instance A"),
-        say("Instance B"),
+        first,
+        second,
         rows,
         outcome,
         key=pair_key(pair),

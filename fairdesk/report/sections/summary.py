@@ -67,7 +67,7 @@ def found(material: Material) -> tuple[Answer, ...]:
     gathered, value = material.gathered, material.shown.value
     return answers(
         *(material.spec, material.runs, material.observed),
-        *(gathered.clearest, value, gathered.reference),
+        *(gathered.clearest, value),
         reverse=gathered.reverse,
     )
 

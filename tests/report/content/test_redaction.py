@@ -21,7 +21,7 @@ from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
-from fairdesk.report.blocks import PairCard
+from fairdesk.report.blocks import PairCard, Text
 from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.report.content.choosing import parts
 from fairdesk.report.content.redaction import LEFT_OUT, NAMED, OTHER, SENTENCES, Shown
@@ -212,7 +212,7 @@ def test_it_is_said_on_the_cover_among_the_limits_and_in_the_manifest(reports, t
         assert json.loads(report.manifest)["redacted"] == SENTENCES[way]
         assert any(fact.name == "Individual-level data" for fact in report.cover)
         (limits,) = (section for section in report.sections if section.key == "limits")
-        assert SENTENCES[way] in [block.text for block in limits.blocks]
+        assert SENTENCES[way] in [each.text for each in limits.blocks if isinstance(each, Text)]
         for form, text in texts[way].items():
             plain = " ".join(re.sub("<[^>]*>", " ", text).split())
             assert SENTENCES[way][:60] in plain, form

@@ -70,7 +70,7 @@ def measured(run: Run) -> bool:
 
 
 def intervals(share: Share) -> str:
-    """Explain both intervals in plain words; empty for an exact share, which has none."""
+    """Write both intervals; empty where there is only the one of the sentence, or none."""
     if share.exhaustive and not share.exact:
         return (
             "Every instance was queried once, but some rows received a different output when "
@@ -84,13 +84,9 @@ def intervals(share: Share) -> str:
         for low, high in ((share.low, share.high), (share.anytime_low, share.anytime_high))
     )
     # sampling that may end early has no other interval than the one that is valid at any time
-    fixed = "" if once == anytime else f"Fixed-sample CI: {once}. "
-    which = "each" if fixed else "this"
-    return (
-        f"{fixed}Anytime-valid CI: {anytime} (it holds also when sampling stops early); "
-        f"{which} interval misses the share in at most {100 * (1 - share.confidence):g}"
-        f"{words.NBSP}% of such audits."
-    )
+    if once == anytime:
+        return ""
+    return f"Fixed-sample CI: {once}. Anytime-valid CI: {anytime} (also when sampling stops early)."
 
 
 def short(share: Share) -> str:
@@ -198,8 +194,7 @@ class SharePage(RunPage):
         self.chart.tools.addWidget(self._which)
         self._course_title = parts.heading("Progress of the estimate")
         self._course_words = parts.quiet(
-            "Line: estimate. Band: anytime-valid confidence interval. Dot: share in one "
-            "trial; all trials have the same size."
+            "Line: estimate. Band: anytime-valid confidence interval. Dot: share in one sample."
         )
         self._sets_title = parts.heading("Every set of protected attributes")
         self._sets_words = parts.quiet(
@@ -308,15 +303,12 @@ class SharePage(RunPage):
         """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
         spec = self._session.spec
         statements = [figures.share_statement(spec, share) for share in measured]
-        reasons = {
-            "data": " ".join((*by_value, figures.quote_sentence(spec, measured))),
-            "domain": figures.uniform_sentence(self._reference),
-        }
+        told = " ".join((*by_value, figures.quote_sentence(spec, measured)))
         texts = [
             (
                 marked(statement.evidence),
                 statement.sentence,
-                f"{intervals(share)} {reasons.get(share.whom, '')}".strip(),
+                f"{intervals(share)} {told if share.whom == 'data' else ''}".strip(),
             )
             for statement, share in zip(statements, measured, strict=True)
         ]

@@ -32,7 +32,6 @@ from fairdesk.gui.workspace.shell.next_step import ESTIMATE, FIND_GROUPS, PROVE,
 from fairdesk.gui.workspace.shell.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.standings import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
-from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.wording import figures, words
 
 #: The page that says more of each answer.
@@ -51,7 +50,6 @@ class _Data(NamedTuple):
 
     seen: tuple[Observed, ...]
     pair: Pair | None
-    reference: Reference | None = None
     reverse: Pair | None = None
 
 
@@ -216,7 +214,7 @@ class OverviewPage(QWidget):
             shown = None if spec.predictions else clearest(store)
             reverse = None if shown is None else opposite(store, shown)
             outcomes = seen or observed(spec, store.table())
-            return _Data(outcomes, shown, store.reference(), reverse)
+            return _Data(outcomes, shown, reverse)
 
         self._session.store.ask(read, self._take, key="overview")
 
@@ -236,7 +234,6 @@ class OverviewPage(QWidget):
             answer.question: answer
             for answer in answers(
                 *(session.spec, runs, self._data.seen, self._data.pair),
-                reference=self._data.reference,
                 reverse=self._data.reverse,
             )
         }

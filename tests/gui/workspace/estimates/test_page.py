@@ -21,9 +21,8 @@ from fairdesk.gui.workspace.estimates.page import (
 )
 from fairdesk.gui.workspace.shell.next_step import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, OVERVIEW, SHARE
+from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, SHARE
 from fairdesk.gui.workspace.shell.workspace import Workspace
-from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.events import Progress
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
@@ -104,20 +103,6 @@ def test_before_an_estimate_the_page_offers_one(qtbot, opened, path):
     )
     with qtbot.waitSignal(workspace.share.estimate):
         button.click()
-
-
-def test_how_few_combinations_are_plausible_is_said_once_it_is_known(
-    qtbot, opened, path, monkeypatch
-):
-    measure(path, "estimate", [DOMAIN, DATA, SEX])
-    workspace = opened(path)
-    workspace.show_page(SHARE)
-    assert "are plausible" not in said(workspace)[1]
-    reference = Reference(0.926, 0.001, by_distance=False)
-    monkeypatch.setattr(Store, "reference", lambda _self: reference)
-    workspace.show_page(OVERVIEW)
-    workspace.show_page(SHARE)
-    qtbot.waitUntil(lambda: "0.1 % are plausible" in said(workspace)[1])
 
 
 def test_what_perturbed_data_rows_are_is_said_above_their_bar(opened, path):
@@ -407,5 +392,4 @@ def test_sampling_that_may_end_early_has_one_interval(opened, path):
     workspace.show_page(SHARE)
     (estimated,) = said(workspace)
     assert "Fixed-sample CI" not in estimated
-    assert "Anytime-valid CI: 3.61 to 3.99 %" in estimated
-    assert "this interval misses" in estimated
+    assert estimated.count("3.61 to 3.99 %") == 1
