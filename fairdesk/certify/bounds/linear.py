@@ -294,9 +294,9 @@ class LinearExaminer:
     def _pinned(self, low: Places, high: Places) -> float:
         """Add up what axes with one place in a box add."""
         alone = np.flatnonzero((low == high) | ~self._matters)
-        return float(sum(self._values(int(i), low[i : i + 1])[0] for i in alone))
+        return float(sum(self.values(int(i), low[i : i + 1])[0] for i in alone))
 
-    def _values(self, axis: int, places: Numbers) -> Float64:
+    def values(self, axis: int, places: Numbers) -> Float64:
         """Return what places along an axis add."""
         terms = self._terms[axis]
         return np.asarray(places * self._slopes[axis] if terms is None else terms[places])
@@ -344,7 +344,7 @@ class LinearExaminer:
         return Term(
             i,
             low,
-            self._values(i, places),
+            self.values(i, places),
             (ends - before).astype(np.int64),
             mass / whole if whole > 0 else mass,
             off,

@@ -21,6 +21,7 @@ from fairdesk.certify.counting.exhaustive import PointCounter, points_of
 from fairdesk.certify.counting.queried import QueriedExaminer
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.neighbourhoods.boxes import Neighbourhood
+from fairdesk.certify.neighbourhoods.linear import LinearBoxes
 from fairdesk.certify.refine import Examiner
 
 Numbers = NDArray[np.int64]
@@ -135,6 +136,8 @@ class RowProver:
         Which points are their neighbours.
     rng : np.random.Generator
         For points that are tried.
+    linear : LinearBoxes, optional
+        Of a linear model: says of most boxes at once what is to be known of them.
 
     Attributes
     ----------
@@ -159,7 +162,9 @@ class RowProver:
         rows: Places,
         around: Neighbourhood,
         rng: np.random.Generator,
+        linear: LinearBoxes | None = None,
     ) -> None:
+        self._linear = linear
         self._space, self._examiner, self._counter = space, examiner, counter
         self._ask, self._rows, self._around, self._rng = ask, rows, around, rng
         self._members = np.asarray(space.may_be.sum(axis=1))
@@ -181,6 +186,10 @@ class RowProver:
             self.flipped[rows] = self._ask(self._rows[rows])
             self.verdict[rows[self.flipped[rows]]] = Verdict.FALSIFIED
             yield
+        if self._linear is not None:
+            for rows in self._in_blocks(self._block):
+                self._look_by(self._linear, rows)
+                yield
         most, self._left_out = 1, True
         # where nothing was left out, what is undecided would be so again
         while self._left_out and (self.verdict == Verdict.UNDECIDED).any():
@@ -202,6 +211,24 @@ class RowProver:
 
     def _falsify(self, rows: Numbers, witness: Places) -> None:
         self.verdict[rows], self.witness[rows] = Verdict.FALSIFIED, witness
+
+    def _look_by(self, linear: LinearBoxes, rows: Numbers) -> None:
+        """Certify the boxes of rows that a linear model decides, or ask about a point near by."""
+        low, high = self._around.boxes(self._rows[rows])
+        parts = self._in_roots(low.reshape(-1, low.shape[2]), high.reshape(-1, low.shape[2]))
+        self.boxes += len(parts.box)
+        unclear = np.bincount(parts.box[parts.group < 0], minlength=len(rows) * self._around.count)
+        parts = parts.some(parts.group >= 0)
+        said = linear.look(parts.low, parts.high, parts.group)
+        still_open = unclear + np.bincount(parts.box[~said.clear], minlength=len(unclear))
+        self._certified[rows] = (still_open == 0).reshape(len(rows), -1)
+        self.verdict[rows[self._certified[rows].all(axis=1)]] = Verdict.CERTIFIED
+        hits = np.flatnonzero(said.found)
+        row, first = np.unique(parts.box[hits] // self._around.count, return_index=True)
+        points = said.point[hits[first]]
+        if len(points):
+            known = self._ask(points)
+            self._falsify(rows[row[known]], points[known])
 
     def _try_some(self, rows: Numbers) -> None:
         """Ask about some points of boxes of rows that are open."""

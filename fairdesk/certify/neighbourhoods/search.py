@@ -11,13 +11,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.bounds.linear import is_linear
+from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.counting.queried import QueriedExaminer
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import Places, space_of
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.neighbourhoods.boxes import Neighbourhood
+from fairdesk.certify.neighbourhoods.linear import LinearBoxes
 from fairdesk.certify.neighbourhoods.prover import RowProver, Verdict
 from fairdesk.certify.options import NeighbourhoodOptions
 from fairdesk.errors import SpecError
@@ -92,6 +93,10 @@ class _Rows:
         space = layout.space
         places, self._times = np.unique(space.places(real), axis=0, return_counts=True)
         self._counter = everyone_for(layout)
+        linear = None
+        if layout.encoded is not None and is_linear(layout.encoded):
+            linear = LinearBoxes(space, LinearExaminer(layout.encoded, layout.fed))
+        self._linear = linear
         self._prover = RowProver(
             space,
             layout.examiner,
@@ -102,6 +107,7 @@ class _Rows:
                 space, options.changed, options.reach, together=options.together == "yes"
             ),
             rng,
+            linear,
         )
         self._kept = np.zeros(len(places), dtype=np.bool_)
         self._reported = self._measured = 0.0
@@ -159,9 +165,14 @@ class _Rows:
             flipped=int(times[prover.flipped].sum()),
             boxes=prover.boxes,
             seconds=self._seconds,
-            margin=self._layout.examiner.margin,
+            margin=self._margin,
             notes=tuple(notes),
         )
+
+    @property
+    def _margin(self) -> float:
+        own = 0.0 if self._linear is None else self._linear.margin
+        return max(own, self._layout.examiner.margin)
 
     @property
     def _queries(self) -> int:

@@ -22,7 +22,7 @@ from fairdesk.audit.catalogue.stages import stage
 from fairdesk.certify.bounds import network
 from fairdesk.certify.domain import constraint_partition
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.neighbourhoods import boxes, prover
+from fairdesk.certify.neighbourhoods import boxes, linear, prover
 from fairdesk.certify.neighbourhoods.boxes import Neighbourhood
 from fairdesk.certify.neighbourhoods.prover import Verdict
 from fairdesk.certify.neighbourhoods.search import _laid_out, _Rows, search
@@ -201,6 +201,55 @@ def test_linear_models(seed, changed, reach, together, counted) -> None:
     rules = ("age >= 6 implies sex != m",) if seed % 2 else ()
     with patch.object(prover, "_MOST", 16_384.0 if counted else 1.0):
         check(fitted(LogisticRegression(), seed, rules), changed, reach, together=together)
+
+
+@given(SEEDS, CHANGED, REACH, TOGETHER, st.sampled_from([1, 7, 1 << 17]))
+@settings(max_examples=20, deadline=None)
+def test_a_linear_model_is_decided_at_once(seed, changed, reach, together, at_once) -> None:
+    rules = ("age >= 6 implies sex != m",) if seed % 2 else ()
+    with (
+        patch.object(prover.RowProver, "_decide", side_effect=AssertionError),
+        patch.object(linear, "_AT_ONCE", at_once),
+    ):
+        check(fitted(LogisticRegression(), seed, rules), changed, reach, together=together)
+
+
+@given(SEEDS, CHANGED, REACH, TOGETHER, st.integers(0, 9), st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_large_boxes_of_a_linear_model(seed, changed, reach, together, steps, long) -> None:
+    """One line of each is searched, or nothing is said of it, and the others divide it."""
+    with (
+        patch.object(linear, "_MOST_STEPS", steps),
+        patch.object(linear, "_MOST_PLACES", 4 if long else 1 << 20),
+    ):
+        check(fitted(LogisticRegression(), seed), changed, reach, together=together)
+
+
+def test_a_line_of_a_large_box_meets_the_boundary() -> None:
+    """All numbers may change at once: far too many steps, and still a point is found."""
+    rng = np.random.default_rng(0)
+    attributes = [number(f"n{i}", 60) for i in range(6)]
+    attributes.append(number("race", 2, role=Role.PROTECTED))
+    weights = np.array([0.31, -0.17, 0.07, 0.023, -0.011, 0.003, 0.04])[:, None]
+    layers = [layer(weights, [-6.0], Activation("sigmoid"))]
+    domain = Domain(tuple(attributes))
+    case = Small(fed_with(attributes, layers), domain, rows_of(domain, rng, 40))
+    run = run_of(case, 0, 1.0, together=True)
+    with patch.object(prover.RowProver, "_decide", side_effect=AssertionError):
+        list(run._prover.run())
+    assert (run._prover.verdict == Verdict.FALSIFIED).all()
+
+
+def test_the_rounding_of_a_linear_model_is_allowed_for() -> None:
+    """In exact numbers no decision changes; in the model's own the constant is lost on the way."""
+    attributes = [*(number("a", 2), number("b", 2)), names("sex", 2, role=Role.PROTECTED)]
+    large = 2.0**24
+    layers = [layer([[large], [-large], [0.0], [0.6]], [0.3], Activation("sigmoid"))]
+    rows = np.array([[1.0, 1, 0], [0, 0, 0]])
+    case = Small(fed_with(attributes, layers), Domain(tuple(attributes)), rows)
+    figure = check(case, 0, 0.0)._figure()
+    assert (figure.falsified, figure.certified) == (1, 1)
+    assert figure.margin > 1.0
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER)
