@@ -97,6 +97,20 @@ MUTATIONS = {
         "compared = space.unclear[root] | (self._members[group] > 2)",
         _NEIGHBOURS,
     ),
+    "neighbour-band": Mutation(
+        "around rows a linear model's own rounding is ignored",
+        "fairdesk/certify/neighbourhoods/linear.py",
+        "-self._most[group] - self.margin, -self._least[group] + self.margin",
+        "-self._most[group], -self._least[group]",
+        _NEIGHBOURS,
+    ),
+    "neighbour-places": Mutation(
+        "around rows of a linear model the last place that reaches the boundary is left out",
+        "fairdesk/certify/neighbourhoods/linear.py",
+        'np.searchsorted(self.values, before, "right") - 1)',
+        'np.searchsorted(self.values, before, "right") - 2)',
+        _NEIGHBOURS,
+    ),
     "neighbour-boxes": Mutation(
         "a row is certified once one of its boxes is",
         "fairdesk/certify/neighbourhoods/prover.py",
@@ -142,6 +156,13 @@ MUTATIONS = {
         "fairdesk/certify/bounds/dense/counting.py",
         "max(best, share - taken)",
         "max(best, share)",
+        _TRUNCATION,
+    ),
+    "bundles": Mutation(
+        "of combinations that are bounded together the last is left out",
+        "fairdesk/certify/bounds/dense/examining.py",
+        "who[start : room.until[bundle]], room.until[bundle]",
+        "who[start : max(start + 1, room.until[bundle] - 1)], room.until[bundle]",
         _TRUNCATION,
     ),
     "union": Mutation(

@@ -32,8 +32,9 @@ _MOST_ENTRIES = 256
 _PARTS, _LEAST, _MOST = 4.0, 16.0, 4_096.0
 #: How often a box is bounded again at most, after what is consistent was cut off.
 _ROUNDS = 2
-#: How many combinations of protected values are bounded together.
-_TOGETHER = 16
+#: How many combinations of protected values are bounded together, and up to what difference of what
+#: they add to the first layer's sums, as a share of how wide the box itself makes these.
+_TOGETHER, _NEAR = 16, 0.2
 #: What share of an axis is left, at most, where it is cut.
 _WORTH = 0.6
 #: How much steepness matters to where a box is halved, beside what keeps its lines apart.
@@ -76,7 +77,7 @@ class NetworkExaminer:
         self.batch = 512
         self.margin = 0.0
         self.notes: tuple[str, ...] = ()
-        distinct, which = np.unique(encoded.combined, axis=0, return_inverse=True)
+        distinct, which = _in_a_row(encoded.combined)
         self._network = packed(encoded, distinct, fed.mapping.favourable_class)
         self._people, self._by_mass = encoded.space.people, by_mass
         if by_mass:
@@ -84,7 +85,7 @@ class NetworkExaminer:
             # there a box takes three times as long, and less is decided in the end
             shallow = len(self._network.shape) == 1 and self._people is not None
             self._network.limits[BY_PEOPLE if shallow else LEAST_GAIN] = 1.0 if shallow else np.inf
-        self._compared = _compared(encoded.space.may_be, which.ravel())
+        self._compared = _compared(encoded.space.may_be, which)
         self._examine: Callable[..., float] = examine
         self._rooms = [room(self._network) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads)
@@ -180,6 +181,17 @@ class NetworkExaminer:
         found.examples = np.concatenate([found.examples, (low[whole] + high[whole]) >> 1])
 
 
+def _in_a_row(combined: Float64) -> tuple[Float64, NDArray[np.intp]]:
+    """Return the different rows, so that near ones are neighbours, and which of them each is."""
+    distinct, which = np.unique(combined, axis=0, return_inverse=True)
+    if not np.isfinite(distinct).all():
+        return distinct, which.ravel()
+    # along the line on which they lie farthest apart
+    _, _, directions = np.linalg.svd(distinct - distinct.mean(axis=0), full_matrices=False)
+    order = np.argsort(distinct @ directions[0], kind="stable")
+    return distinct[order], np.argsort(order)[which.ravel()]
+
+
 def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
     """Return of each group the different combinations that may be, ``(G, V)``, then -1."""
     groups = [np.unique(which[allowed]) for allowed in may_be]
@@ -265,7 +277,8 @@ def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
         limits=np.array(
             [
                 *(factor, constant, max(margins.close, 2.0**-500), largest),
-                *(_ROUNDS, _TOGETHER, _WORTH, _STEEP, _MASS, _PEOPLED * total, _LEAST_GAIN, 0.0),
+                *(_ROUNDS, _TOGETHER, _NEAR, _WORTH, _STEEP),
+                *(_MASS, _PEOPLED * total, _LEAST_GAIN, 0.0),
             ]
         ),
         needs=_needs(encoded),
@@ -359,6 +372,7 @@ def room(network: Network) -> Room:
         won=numbers(combinations),
         bundle=numbers(combinations),
         formed=numbers(combinations),
+        until=numbers(combinations),
         cuts=np.zeros((4, units)),
         pulls=np.zeros((forms, units)),
         sides=np.zeros((2, widest, entries)),

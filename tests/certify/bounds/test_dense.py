@@ -95,7 +95,7 @@ def margins(case, encoded, points, combination, rng):
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([*ACTIVATIONS[:-1], "relu", "relu", "relu"]),
-    st.sampled_from([1, 16]),
+    st.sampled_from([(1, 0.0), (16, 0.3), (16, np.inf)]),
 )
 def test_forms_are_below_the_margins_in_any_order_of_summing(seed, name, together):
     rng = np.random.default_rng(seed)
@@ -103,7 +103,7 @@ def test_forms_are_below_the_margins_in_any_order_of_summing(seed, name, togethe
     encoded = case.encoded
     examiner = NetworkExaminer(encoded, case.fed, threads=1)
     network, room = examiner._network, examiner._rooms[0]
-    network.limits[state.TOGETHER] = together
+    network.limits[[state.TOGETHER, state.NEAR]] = together
     network.limits[state.ROUNDS] = 1
     # on truncated ranges forms hold in a part of the box only
     network.limits[state.LEAST_GAIN] = np.inf

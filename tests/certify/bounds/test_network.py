@@ -214,12 +214,64 @@ def test_a_long_table_is_bounded_by_its_extremes(monkeypatch):
         check(small(attributes, [4, 3], np.random.default_rng(seed)), rng)
 
 
+def with_races(seed, far=1.0, count=5):
+    """Draw a network over one attribute with several protected values, far apart or not."""
+    rng = np.random.default_rng(seed)
+    attributes = [number("a", 6), number("b", 6), number("race", count, role=Role.PROTECTED)]
+    attributes.append(names("sex", 2, role=Role.PROTECTED))
+    case = small(attributes, [5, 4], rng)
+    first = case.fed.opened.layers[0]
+    weights = first.weights.copy()
+    weights[2:] *= np.float32(far)
+    layers = [layer(weights, first.bias, RELU), *case.fed.opened.layers[1:]]
+    return case._replace(fed=fed_with(attributes, layers))
+
+
+@pytest.mark.parametrize("near", [0.0, 0.3, np.inf])
 @pytest.mark.parametrize("together", [1, 2, 16])
-def test_combinations_may_be_bounded_together_or_one_by_one(monkeypatch, together):
+def test_combinations_may_be_bounded_together_or_one_by_one(monkeypatch, together, near):
     monkeypatch.setattr(module, "_TOGETHER", together)
+    monkeypatch.setattr(module, "_NEAR", near)
     rng = np.random.default_rng(together)
-    for seed in range(10):
+    for seed in range(5):
         check(drawn(seed), rng)
+        for far in (0.01, 0.2, 2.0):
+            case = with_races(seed, far)
+            side = case.encoded.space.may_be.shape[1]
+            may_be = rng.random(side) < 0.7
+            check(case, rng, may_be if may_be.sum() > 1 else None)
+
+
+def bundled(case, low, high, near):
+    """Examine a box; tell what is decided, and how many combinations were bounded together."""
+    examiner = NetworkExaminer(case.encoded, case.fed, threads=1)
+    examiner._network.limits[[state.NEAR, state.LEAST_GAIN]] = near, np.inf
+    found = examiner.examine(low, high, np.zeros(len(low), dtype=np.intp))
+    room = examiner._rooms[0]
+    ends = room.until[: int(np.flatnonzero(room.until == len(room.until))[0]) + 1]
+    return found.consistent[0] + found.discriminatory[0], np.diff(ends, prepend=0).tolist()
+
+
+def test_combinations_that_are_far_apart_are_bounded_one_by_one():
+    """Beside what a box itself makes of the first sums; it decides more than all in one."""
+    low, high = np.array([[0, 0]]), np.array([[5, 5]])
+    apart = together = 0.0
+    for seed in range(12):
+        far = with_races(seed, 9.0)
+        decided, sizes = bundled(far, low, high, 0.3)
+        apart += decided
+        # both sexes of a race may be near
+        assert max(sizes) <= 2
+        decided, sizes = bundled(far, low, high, np.inf)
+        together += decided
+        assert sizes == [10]
+        assert bundled(with_races(seed, 0.001), low, high, 0.3)[1] == [10]
+    assert apart > together + 1.0
+
+
+def test_of_very_many_combinations_some_are_bounded_together_all_the_same():
+    _, sizes = bundled(with_races(1, 9.0, 25), np.array([[0, 0]]), np.array([[5, 5]]), 0.0)
+    assert sizes == [4] * 12 + [2]
 
 
 def test_other_thresholds_and_several_favourable_classes():
@@ -278,8 +330,8 @@ def cut_in(case, low, high, **limits):
 
 
 @pytest.mark.parametrize("kind", [sharp, wide])
-@pytest.mark.parametrize("together", [1, 16])
-def test_truncated_ranges_never_claim_more_than_is_true(kind, together):
+@pytest.mark.parametrize(("together", "near"), [(1, 0.0), (16, 0.3), (16, np.inf)])
+def test_truncated_ranges_never_claim_more_than_is_true(kind, together, near):
     """Of large boxes, where as many units as possible are truncated."""
     for seed in range(150 if kind is sharp else 40):
         case = kind(seed)
@@ -287,7 +339,7 @@ def test_truncated_ranges_never_claim_more_than_is_true(kind, together):
         points = everywhere(space)
         discriminatory = truth(case, space, points)
         for low, high in zip(*boxes_in(space, rng, 3), strict=True):
-            found, _ = cut_in(case, low, high, LEAST_GAIN=-1.0, TOGETHER=together)
+            found, _ = cut_in(case, low, high, LEAST_GAIN=-1.0, TOGETHER=together, NEAR=near)
             left = within(points, found.low[0], found.high[0])
             bad = discriminatory[left].mean()
             assert found.consistent[0] <= 1.0 - bad + 1e-12

@@ -29,6 +29,7 @@ from fairdesk.certify.bounds.dense.state import (
     DISCRIMINATORY,
     HANGS,
     LEAST_GAIN,
+    NEAR,
     OPEN,
     ROUNDS,
     TOGETHER,
@@ -60,6 +61,33 @@ def _decide(network: Network, decision: int, out: Float64) -> None:
 
 
 @part()
+def _bundle(network: Network, who: Numbers, room: Room) -> int:
+    """Choose which combinations are bounded together: neighbours that make little difference.
+
+    That is beside what the box itself makes of the first layer's sums, unless there are very many
+    combinations. Fills ``room.until``; tells how many bundles there are.
+    """
+    together, first, ends = network.limits[TOGETHER], room.first, room.ends
+    apart = 0.0
+    for u in range(first.shape[1]):
+        apart += network.limits[NEAR] * (first[1, u] - first[0, u])
+    count = size = 0
+    for k in range(who.size):
+        own, spread = network.combined[who[k]], 0.0
+        for u in range(own.size):
+            spread += max(ends[1, u], own[u]) - min(ends[0, u], own[u])
+        if k == 0 or size >= together or (spread > apart and size >= who.size / together):
+            room.until[count] = k
+            count, size = count + (k > 0), 0
+            ends[0], ends[1] = own, own
+        for u in range(own.size):
+            ends[0, u], ends[1, u] = min(ends[0, u], own[u]), max(ends[1, u], own[u])
+        size += 1
+    room.until[count] = who.size
+    return count + (size > 0)
+
+
+@part()
 def _examined(
     network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> tuple[int, int, float]:
@@ -69,13 +97,13 @@ def _examined(
     """
     off = 0.0
     out[:] = 0.0
-    rounds, together = int(network.limits[ROUNDS]), int(network.limits[TOGETHER])
-    for _again in range(rounds):
+    for _again in range(int(network.limits[ROUNDS])):
         enter(network, low, high, room)
+        bundles, start = _bundle(network, who, room), 0
         room.units[HANGS], room.units[OPEN], room.off[:] = 0.0, 0.0, 0.0
         everybody, decided = True, -1
-        for bundle, start in enumerate(range(0, who.size, together)):
-            members = who[start : start + together]
+        for bundle in range(bundles):
+            members, start = who[start : room.until[bundle]], room.until[bundle]
             off = max(off, bounded(network, members, bundle, low, high, 0, room))
             for v in members:
                 won = winner(network, room.bounds[v])
@@ -145,10 +173,12 @@ def _truncate(network: Network, who: Numbers, low: Numbers, high: Numbers, room:
     enter(network, low, high, room)
     cut_first(network, who, low, high, room)
     room.units[HANGS], room.units[OPEN] = 0.0, 0.0
-    together = int(network.limits[TOGETHER])
-    for bundle, start in enumerate(range(0, who.size, together)):
+    bundle = start = 0
+    while start < who.size:
+        members, start = who[start : room.until[bundle]], room.until[bundle]
         if room.formed[bundle]:
-            bounded(network, who[start : start + together], bundle, low, high, 1, room)
+            bounded(network, members, bundle, low, high, 1, room)
+        bundle += 1
 
 
 # how many axes each array has

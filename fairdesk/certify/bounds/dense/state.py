@@ -61,9 +61,10 @@ class Network(NamedTuple):
     ends : NDArray[np.float64]
         ``(F, 2)``; the same of what is constant.
     limits : NDArray[np.float64]
-        ``(12,)``; factor and constant of the rounding of margins; how near to 0 nothing is
+        ``(13,)``; factor and constant of the rounding of margins; how near to 0 nothing is
         certain; how large a number may be; how often a box that was narrowed is bounded at most;
-        how many combinations are bounded together; what share of an axis has to be left, at most,
+        how many combinations are bounded together, and how far these may be apart, as a share of
+        what the box makes of the first layer's sums; what share of an axis has to be left, at most,
         so that it is cut; how much a form's own slopes matter to where a box is halved; how small a
         share of the product of the marginals, and of the population, is not counted; how large a
         share of a box has to be gained, at least, so that a unit's range is truncated; whether
@@ -140,9 +141,10 @@ class Room(NamedTuple):
         ``(F,)``; how far the margins are off.
     common : NDArray[np.float64]
         ``(E,)``.
-    won, bundle, formed : NDArray[np.int64]
+    won, bundle, formed, until : NDArray[np.int64]
         ``(V,)``; the decision under each combination, -1 where it is not certain; with which
-        others it was bounded; of each of these sets whether there are forms.
+        others it was bounded; of each of these sets whether there are forms, and where it
+        ends among all who are compared.
     cuts : NDArray[np.float64]
         ``(4, units)``; what `fairdesk.certify.bounds.dense.truncation` knows of units: what an
         average distance of 1 to the line above costs; how often what is excluded is taken off; the
@@ -187,6 +189,7 @@ class Room(NamedTuple):
     won: Numbers
     bundle: Numbers
     formed: Numbers
+    until: Numbers
     cuts: Float64
     pulls: Float64
     sides: Float64
@@ -206,5 +209,8 @@ class Room(NamedTuple):
     BELOW, BELOW_AT, ABOVE, ABOVE_AT, EPS, HANGS, OPEN,
 ) = range(11)  # fmt: skip
 UNITS, KIND, FIRST, WEIGHTS = range(4)
-CLOSE, LARGEST, ROUNDS, TOGETHER, WORTH, STEEP, MASS, PEOPLED, LEAST_GAIN, BY_PEOPLE = range(2, 12)
+(
+    CLOSE, LARGEST, ROUNDS, TOGETHER, NEAR,
+    WORTH, STEEP, MASS, PEOPLED, LEAST_GAIN, BY_PEOPLE,
+) = range(2, 13)  # fmt: skip
 PRICE, TAKEN, MEAN, EXCLUDED = range(4)
