@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.columns import Columns
+from fairdesk.certify.domain.columns import Columns, OfAxis
 from fairdesk.certify.domain.space import Places, Space, sizes
 from fairdesk.certify.refine import Counted
 from fairdesk.models.decisions.rule import VALUES
@@ -32,6 +32,8 @@ _ROWS = 32_768
 _LEAST, _AT_ONCE, _SHARES = 1_024, 1 << 16, 4
 #: Of an axis so many places go at once at most: combinations of the fastest are written out.
 _MOST_PLACES = 1_024
+#: Of an axis with so many places, at most, the numbers at all of them are written down.
+_MOST_WRITTEN = 1 << 20
 #: Examples that are kept of each of these.
 _EXAMPLES = 8
 #: Of more combinations it is not counted which two are decided differently.
@@ -365,8 +367,9 @@ class _Compiled:
         self._members = np.asarray(space.may_be.sum(axis=1))
         side = len(space.may_be[0]) if len(space.may_be[0]) <= _MOST_PAIRED else 0
         self._side = side
-        self.order, owner, at, values = _kernel_columns(columns)
-        masses = [_masses(space, i) for i in range(len(space.axes))]
+        self.order, owner, at, values = _kernel_columns(columns, space)
+        seen = set(self.order.tolist())
+        masses = [_masses(space, i) if i in seen else np.empty(0) for i in range(len(space.axes))]
         mass_at = np.cumsum([0, *(len(each) for each in masses)])[:-1]
         kind, limit, decision = rule
         self._fixed = (
@@ -480,7 +483,10 @@ def _compiled(space: Space, fed: FedModel, columns: Columns) -> _Compiled | None
     network, mapping = fed.opened, fed.mapping
     if not isinstance(network, DenseNetwork):
         return None
-    if not all(len(own.table) for own in columns.axes if own.columns.size):
+    if any(
+        own.columns.size and axis.count > _MOST_WRITTEN
+        for own, axis in zip(columns.axes, space.axes, strict=True)
+    ):
         return None
     from fairdesk.certify.counting.exhaustive_kernels import ABOVE, GREATEST, REACHED  # noqa: PLC0415
 
@@ -500,7 +506,9 @@ def _compiled(space: Space, fed: FedModel, columns: Columns) -> _Compiled | None
     return _Compiled(space, network, columns, (kind, limit, np.arange(2)))
 
 
-def _kernel_columns(columns: Columns) -> tuple[Numbers, Numbers, Numbers, NDArray[np.float32]]:
+def _kernel_columns(
+    columns: Columns, space: Space
+) -> tuple[Numbers, Numbers, Numbers, NDArray[np.float32]]:
     """Write columns as the loops read them, and the order in which axes go."""
     from fairdesk.certify.counting.exhaustive_kernels import COMBINED, CONSTANT  # noqa: PLC0415 - as above
 
@@ -510,8 +518,9 @@ def _kernel_columns(columns: Columns) -> tuple[Numbers, Numbers, Numbers, NDArra
     for i, own in enumerate(columns.axes):
         owner[own.columns] = i
         firsts[i] = own.columns.min(initial=columns.count)
+        table = own.table if len(own.table) else _written(own, space.axes[i].count)
         for k, j in enumerate(own.columns.tolist()):
-            numbers[j] = own.table[:, k]
+            numbers[j] = table[:, k]
     owner[columns.combined] = COMBINED
     for k, j in enumerate(columns.combined.tolist()):
         numbers[j] = columns.combinations[:, k]
@@ -522,10 +531,17 @@ def _kernel_columns(columns: Columns) -> tuple[Numbers, Numbers, Numbers, NDArra
     return order.astype(np.int64), owner, at.astype(np.int64), values
 
 
+def _written(own: OfAxis, count: int) -> Float64:
+    """Write down the numbers at every place of an axis that is not listed."""
+    if not own.columns.size:
+        return np.empty((0, 0))
+    starts = range(0, count, _ROWS)
+    return np.concatenate([own.given(np.arange(i, min(i + _ROWS, count))) for i in starts])
+
+
 def _masses(space: Space, i: int) -> Float64:
     """Return how common each place of an axis is."""
     axis = space.axes[i]
-    masses = np.zeros(axis.count if axis.listed else 0)
-    if masses.size:
-        masses[axis.known] = np.diff(axis.weights)
+    masses = np.zeros(axis.count)
+    masses[axis.known] = np.diff(axis.weights)
     return masses

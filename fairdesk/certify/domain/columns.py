@@ -39,6 +39,8 @@ class OfAxis:
         where ``off`` is infinite they are not.
     off : NDArray[np.float64]
         ``(c,)``; how far from that line they can be, rounding included.
+    given : callable
+        Returns the numbers at places, ``(n,)``, as the body is given them: ``(n, c)``.
     """
 
     columns: NDArray[np.intp]
@@ -46,6 +48,7 @@ class OfAxis:
     start: Float64
     slope: Float64
     off: Float64
+    given: Callable[[NDArray[np.int64]], Float64]
 
 
 @dataclass(frozen=True)
@@ -196,16 +199,20 @@ def _of_axis(
         places = np.arange(axis.count)
     else:
         places = np.unique(np.linspace(0, axis.count - 1, 4_097).astype(np.int64))
-    points = np.repeat(base, len(places), axis=0)
-    points[:, i] = places
-    numbers = given(space.rows(points))[:, columns]
+
+    def own(places: NDArray[np.int64]) -> Float64:
+        points = np.repeat(base, len(places), axis=0)
+        points[:, i] = places
+        return np.asarray(given(space.rows(points))[:, columns])
+
+    numbers = own(places)
     start = numbers[0]
     slope = (numbers[-1] - start) / max(axis.count - 1, 1)
     off = np.abs(numbers - (start + places[:, None] * slope)).max(axis=0)
     size = np.abs(numbers).max(axis=0, initial=0.0) + np.abs(slope) * _largest(axis)
     off += _ROUNDING * size
     if axis.listed:
-        return OfAxis(columns, numbers, start, slope, off)
+        return OfAxis(columns, numbers, start, slope, off, own)
     if not all(anatomy.smooth[column] for column in columns):
         name = space.domain.names[axis.position]
         raise SpecError(
@@ -216,7 +223,7 @@ def _of_axis(
     # what is between those places is rounded too, and perhaps before a constant is taken off
     unit = float(np.finfo(precision).eps)
     off = np.maximum(off, unit * size) * 2.0
-    return OfAxis(columns, numbers[:0], start, slope, off)
+    return OfAxis(columns, numbers[:0], start, slope, off, own)
 
 
 def _largest(axis: Axis) -> float:

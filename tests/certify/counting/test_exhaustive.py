@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 from time import perf_counter, process_time, sleep
+from unittest.mock import patch
 
 import msgspec
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from fairdesk.certify.counting import exhaustive as module
 from fairdesk.certify.counting.exhaustive import PointCounter
+from fairdesk.certify.domain import space as space_module
 from fairdesk.certify.domain.space import sizes
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import ModelError
@@ -102,6 +104,24 @@ def test_networks_are_counted_as_they_answer(seed):
     side = encoded.space.may_be.shape[1]
     may_be = rng.random((3, side)) < 0.7
     check(case.fed, encoded, rng, may_be=may_be if rng.random() < 0.5 else None)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 32_768]))
+def test_axes_whose_values_are_not_listed(seed, rows):
+    with patch.object(space_module, "MOST_LISTED", 2), patch.object(module, "_ROWS", rows):
+        case = drawn(seed)
+        encoded = case.encoded
+        check(case.fed, encoded, np.random.default_rng(seed))
+    assert any(not axis.listed for axis in encoded.space.axes) == any(
+        axis.count > 2 for axis in encoded.space.axes
+    )
+
+
+def test_of_a_very_long_axis_nothing_is_written_down():
+    case = drawn(5)
+    with patch.object(module, "_MOST_WRITTEN", 1):
+        check(case.fed, case.encoded, np.random.default_rng(0), compiled=False)
 
 
 @pytest.mark.parametrize("name", [name for name in ACTIVATIONS if name != "softmax"])
