@@ -203,6 +203,11 @@ class LinearExaminer:
         """Return what a combination of protected values adds to the margin, with its constant."""
         return float(self._combined[combination])
 
+    def term(self, axis: int) -> Float64 | float:
+        """Return what each place along an axis adds, or what every further one adds."""
+        term = self._terms[axis]
+        return float(self._slopes[axis]) if term is None else term
+
     def shares_of(
         self,
         low: Places,
@@ -294,9 +299,9 @@ class LinearExaminer:
     def _pinned(self, low: Places, high: Places) -> float:
         """Add up what axes with one place in a box add."""
         alone = np.flatnonzero((low == high) | ~self._matters)
-        return float(sum(self.values(int(i), low[i : i + 1])[0] for i in alone))
+        return float(sum(self._values(int(i), low[i : i + 1])[0] for i in alone))
 
-    def values(self, axis: int, places: Numbers) -> Float64:
+    def _values(self, axis: int, places: Numbers) -> Float64:
         """Return what places along an axis add."""
         terms = self._terms[axis]
         return np.asarray(places * self._slopes[axis] if terms is None else terms[places])
@@ -344,7 +349,7 @@ class LinearExaminer:
         return Term(
             i,
             low,
-            self.values(i, places),
+            self._values(i, places),
             (ends - before).astype(np.int64),
             mass / whole if whole > 0 else mass,
             off,

@@ -21,8 +21,8 @@ Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-#: The terms of longer axes are not written down, and nothing is said of boxes along them.
-_MOST_PLACES = 1 << 20
+#: Of boxes along longer axes nothing is said: their places are no floating-point numbers.
+_MOST_PLACES = 1 << 50
 #: A box is gone through in so many steps at most, and so many are made at once.
 _MOST_STEPS, _AT_ONCE = 4_096, 1 << 17
 
@@ -57,7 +57,48 @@ class _Boxes(NamedTuple):
         return _Boxes(self.low[which], self.high[which], self.after[which], self.before[which])
 
 
-class _Term:
+class _Slope:
+    """What the places of an axis add where every further one adds the same."""
+
+    sorted = True
+
+    def __init__(self, slope: float) -> None:
+        self._slope = slope
+
+    def at(self, places: Numbers) -> Float64:
+        """Return what places add."""
+        return np.asarray(self._slope * places)
+
+    def ends(self, low: Numbers, high: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the places between two, ``(p,)``, that add the least and the most."""
+        return (low, high) if self._slope >= 0 else (high, low)
+
+    def between(
+        self, low: Numbers, high: Numbers, after: Float64, before: Float64
+    ) -> tuple[Numbers, Numbers]:
+        """Return a place between two others that adds a number between two, and how many do."""
+        if not self._slope:
+            return low, np.where(self._is_out(low, after, before), 0, high - low + 1)
+        with np.errstate(over="ignore"):
+            ends = np.sort(np.stack([after, before]) / self._slope, axis=0)
+        # one more on either side, for what the quotients were rounded by
+        first = _clipped(np.ceil(ends[0]) - 1.0, low, high + 1)
+        last = _clipped(np.floor(ends[1]) + 1.0, low - 1, high)
+        for _ in range(3):
+            first = first + ((first <= last) & self._is_out(first, after, before))
+            last = last - ((first <= last) & self._is_out(last, after, before))
+        return first + (last - first) // 2, np.maximum(last - first + 1, 0)
+
+    def _is_out(self, places: Numbers, after: Float64, before: Float64) -> Flags:
+        value = self.at(places)
+        return np.asarray((value < after) | (value > before))
+
+
+def _clipped(places: Float64, low: Numbers, high: Numbers) -> Numbers:
+    return np.clip(places, low, high).astype(np.int64)
+
+
+class _Table:
     """What the places of an axis add: ``values``, ascending where it is ``sorted``.
 
     Along an axis whose values fall, places are counted from its end: ``turned``.
@@ -114,10 +155,8 @@ class LinearBoxes:
 
     def __init__(self, space: Space, examiner: LinearExaminer) -> None:
         self.margin = examiner.margin
-        self._terms = [
-            _Term(examiner.values(i, np.arange(min(axis.count, _MOST_PLACES))))
-            for i, axis in enumerate(space.axes)
-        ]
+        terms = [examiner.term(i) for i in range(len(space.axes))]
+        self._terms = [_Slope(term) if isinstance(term, float) else _Table(term) for term in terms]
         self._is_long = any(axis.count > _MOST_PLACES for axis in space.axes)
         self._sorted = np.array([term.sorted for term in self._terms], dtype=np.bool_)
         added = np.array([examiner.added(c) for c in range(space.may_be.shape[1])])

@@ -220,7 +220,7 @@ def test_large_boxes_of_a_linear_model(seed, changed, reach, together, steps, lo
     """One line of each is searched, or nothing is said of it, and the others divide it."""
     with (
         patch.object(linear, "_MOST_STEPS", steps),
-        patch.object(linear, "_MOST_PLACES", 4 if long else 1 << 20),
+        patch.object(linear, "_MOST_PLACES", 4 if long else 1 << 50),
     ):
         check(fitted(LogisticRegression(), seed), changed, reach, together=together)
 
@@ -245,11 +245,32 @@ def test_the_rounding_of_a_linear_model_is_allowed_for() -> None:
     attributes = [*(number("a", 2), number("b", 2)), names("sex", 2, role=Role.PROTECTED)]
     large = 2.0**24
     layers = [layer([[large], [-large], [0.0], [0.6]], [0.3], Activation("sigmoid"))]
-    rows = np.array([[1.0, 1, 0], [0, 0, 0]])
+    rows = np.array([[0.0, 0, 0]])
     case = Small(fed_with(attributes, layers), Domain(tuple(attributes)), rows)
-    figure = check(case, 0, 0.0)._figure()
-    assert (figure.falsified, figure.certified) == (1, 1)
+    figure = check(case, 2, 1.0)._figure()
+    assert (figure.falsified, figure.flipped) == (1, 0)
     assert figure.margin > 1.0
+
+
+@given(
+    st.floats(-1e3, 1e3),
+    st.lists(st.tuples(*[st.integers(-60, 60)] * 2, *[st.floats(-1e4, 1e4)] * 2), min_size=1),
+    st.booleans(),
+)
+def test_places_between_two_sums(slope, cases, exact) -> None:
+    low, high = (np.array([pick(*each[:2]) for each in cases]) for pick in (min, max))
+    after, before = (np.array([pick(*each[2:]) for each in cases]) for pick in (min, max))
+    if exact:
+        # the ends themselves are between
+        after, before = slope * (low + 1), slope * (low + 1)
+    place, count = linear._Slope(slope).between(low, high, after, before)
+    for i in range(len(cases)):
+        own = np.arange(low[i], high[i] + 1)
+        inside = own[(after[i] <= slope * own) & (slope * own <= before[i])]
+        assert (count[i] > 0) == (inside.size > 0)
+        if inside.size:
+            assert place[i] in inside
+            assert count[i] == inside.size
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER)
