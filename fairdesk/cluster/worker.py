@@ -28,7 +28,7 @@ from fairdesk.results.events import Event
 
 #: A search is divided into so many parts for each shard that the cluster runs at once: what is
 #: found is seen before all of it is done, and a slow part keeps few waiting.
-_PARTS_EACH = 4
+PARTS_EACH = 4
 
 
 class ClusterWorker(Worker):
@@ -194,6 +194,6 @@ def in_parts(run: RunSpec, worker: Worker) -> RunSpec:
     if run.shards or not searches or not isinstance(worker, ClusterWorker):
         return run
     try:
-        return msgspec.structs.replace(run, shards=_PARTS_EACH * worker.threads)
+        return msgspec.structs.replace(run, shards=PARTS_EACH * worker.threads)
     except ClusterError:
         return run

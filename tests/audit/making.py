@@ -8,7 +8,12 @@ import numpy as np
 from fairdesk.app.plan import AuditPlan
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.attributes import Role, attribute_of
+from fairdesk.data.domain.domain import Domain
+from fairdesk.data.formats.reading import read_table
 from fairdesk.models.inputs.input_check import InputCheck
+from fairdesk.samples import samples
 from tests.models.matching import match
 
 LABEL, FAVOURABLE, PROTECTED = "hired", "yes", ("sex",)
@@ -91,6 +96,32 @@ def spec_of(table, card):
         domain=domain_of(table, mapping, LABEL, PROTECTED),
         trusted=True,
     )
+
+
+def sample_audit(worker, path, model=None):
+    """Begin an audit of the census sample: of its network, or of a model learned of its rows."""
+    sample = next(each for each in samples() if each.key == "adult")
+    table = read_table(sample.data_path)
+    learned = model is not None
+    card = worker.open_model(model or sample.model_path(sample.models[0]), trusted=learned)
+    attributes = tuple(
+        attribute_of(column, Role.PROTECTED if column.name in sample.protected else Role.VARIES)
+        for column in table.columns
+        if column.name != sample.label
+    )
+    spec = AuditSpec(
+        title=sample.title,
+        person=sample.person,
+        data=table.source,
+        columns=table.columns,
+        label=sample.label,
+        favourable=sample.favourable,
+        model=card,
+        mapping=match(card, table, sample.label, sample.favourable),
+        domain=Domain(attributes),
+        trusted=learned,
+    )
+    return Store.create(path, spec, table)
 
 
 def comments_spec(table, card):

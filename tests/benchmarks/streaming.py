@@ -33,7 +33,8 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.samples import samples
-from tests.gui.test_responsiveness import Gaps, sample_audit
+from tests.audit.making import sample_audit
+from tests.gui.test_responsiveness import Gaps
 
 
 def threads() -> dict[str, float]:

@@ -5,15 +5,10 @@ import time
 import pytest
 from PySide6.QtCore import QTimer
 
-from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
-from fairdesk.audit.store.store import Store
+from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.domain.attributes import Role, attribute_of
-from fairdesk.data.domain.domain import Domain
-from fairdesk.data.formats.reading import read_table
 from fairdesk.gui.workspace.shell.workspace import Workspace
-from fairdesk.samples import samples
-from tests.models.matching import match
+from tests.audit.making import sample_audit
 
 TICK = 10
 SECONDS = 6.0
@@ -59,29 +54,6 @@ def worker():
     worker = Worker()
     yield worker
     worker.close()
-
-
-def sample_audit(worker, path):
-    sample = next(each for each in samples() if each.key == "adult")
-    table = read_table(sample.data_path)
-    card = worker.open_model(sample.model_path(sample.models[0]))
-    attributes = tuple(
-        attribute_of(column, Role.PROTECTED if column.name in sample.protected else Role.VARIES)
-        for column in table.columns
-        if column.name != sample.label
-    )
-    spec = AuditSpec(
-        title=sample.title,
-        person=sample.person,
-        data=table.source,
-        columns=table.columns,
-        label=sample.label,
-        favourable=sample.favourable,
-        model=card,
-        mapping=match(card, table, sample.label, sample.favourable),
-        domain=Domain(attributes),
-    )
-    return Store.create(path, spec, table)
 
 
 def test_the_longest_gap_of_the_event_loop_is_measured(qtbot, worker, tmp_path, capsys):

@@ -1,0 +1,76 @@
+"""Runs on two local workers against one process, and a simulation of up to 1,000 workers.
+
+    python -m tests.benchmarks.cluster [--model forest] [--method KEY ...] [--shards 8]
+
+For every method that is divided, on a model that answers at once and on one that takes its time:
+the same run in one process and on two workers, whether the results are equal, wall and processor
+seconds, and the memory of the processes. On a busy machine the wall seconds say little; “shared”
+is the processor time of one process divided by that of the busier of the two workers: what two
+free cores would gain, if the client, whose own processor time is there too, had another one.
+
+Certification has a time limit instead of an end: of it the decided share is printed.
+
+The simulation is of discrete events. A client cuts, sends and merges shards, a scheduler passes
+messages on, and workers compute; what each takes was measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+
+from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.cluster.worker import PARTS_EACH
+from tests.benchmarks.cluster.models import MODELS
+from tests.benchmarks.cluster.running import WORKERS, compare
+from tests.benchmarks.cluster.scaling import Costs, simulate
+
+#: Of these it is simulated how they scale: one that draws, one that searches pairs, one subgroups.
+SIMULATED = ("estimate", "maft", "testsgd")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    known = dict.fromkeys(key for model in MODELS.values() for key in model.runs)
+    parser.add_argument("--model", action="append", choices=MODELS, help="default: all")
+    parser.add_argument("--method", action="append", choices=known, help="default: all")
+    parser.add_argument("--shards", type=int, default=8, help="of a search")
+    arguments = parser.parse_args()
+    print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {WORKERS} workers")
+    for name in arguments.model or MODELS:
+        table(name, arguments.method, arguments.shards)
+
+
+def table(name: str, methods: list[str] | None, shards: int) -> None:
+    """Print what runs on a model took, and how some of them scale."""
+    model = MODELS[name]
+    print(
+        f"\n{name:<16} {'equal':>5} {'one s':>7} {'two s':>7} {'gain':>5} {'one cpu':>8} "
+        f"{'two cpu':>8} {'shared':>6} {'client':>7} {'shards':>6} {'MB':>6}"
+    )
+    found: list[Costs] = []
+    simulations = []
+    chosen = [each for each in model.runs if not methods or each in methods]
+    for method, one, two in compare(model, chosen, shards, found):
+        alone, together = sum(one.processors), sum(two.processors)
+        shared = alone / max(*two.processors, 1e-9)
+        print(
+            f"{method:<16} {'yes' if one.result == two.result else 'NO':>5} {one.wall:>7.1f} "
+            f"{two.wall:>7.1f} {one.wall / two.wall:>5.2f} {alone:>8.1f} {together:>8.1f} "
+            f"{shared:>6.2f} {two.client:>7.2f} {two.shards:>6,} {two.memory >> 20:>6,}",
+            flush=True,
+        )
+        # cut, sent and merged by the client
+        merge = max(two.client / two.shards - found[0].send, 1e-4)
+        shard = max(together / two.shards, 1e-3)
+        simulations.append((method, replace(found[0], shard=shard, merge=merge)))
+    for method, costs in simulations:
+        if method in SIMULATED or methods:
+            searches = method_named(method).division.searches
+            simulate(f"{method}, {name}", costs, 20_000.0, PARTS_EACH if searches else None)
+
+
+if __name__ == "__main__":
+    main()
