@@ -95,7 +95,9 @@ METHODS = (
             "does not decide stays undecided."
         ),
         options=FairQuantOptions,
-        division=Division(why="a baseline, run in one process as published"),
+        division=Division(
+            why="it is the published depth-first program, on one thread, for comparison"
+        ),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),
@@ -119,7 +121,7 @@ METHODS = (
             "It is slow: most partitions of a large input domain stay unknown."
         ),
         options=FairifyOptions,
-        division=Division(why="a baseline, run in one process as published"),
+        division=Division(Divides.PARTITIONS),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
         needs=(Capability.LAYERS,),

@@ -134,6 +134,8 @@ class Divides(StrEnum):
     """Each shard counts some blocks of what is drawn at random; counts are added up."""
     RANGES = "ranges"
     """Each shard counts a range of the rows or combinations; counts are added up."""
+    PARTITIONS = "partitions"
+    """Each shard solves some of the partitions; what is proven of each is added up."""
     SIZES = "perturbation sizes"
     """Each shard tries some of the sizes; what is measured of each is put together."""
     REGIONS = "regions"
@@ -158,6 +160,10 @@ _DIVISIONS = {
     Divides.RANGES: (
         "Into ranges of rows or combinations. Counts are added up to exactly the figures of one "
         "process"
+    ),
+    Divides.PARTITIONS: (
+        "Into partitions of the input domain. What is proven of each is added up to the figures of "
+        "one process, if the solver’s time limits end no partition"
     ),
     Divides.SIZES: (
         "Into perturbation sizes, each tested from the same rows with the same random numbers. "
@@ -191,7 +197,7 @@ class Division:
     @property
     def counts(self) -> bool:
         """Whether shards count units, which are added up to the figures of one process."""
-        return self.by in (Divides.DRAWS, Divides.RANGES, Divides.SIZES)
+        return self.by in (Divides.DRAWS, Divides.RANGES, Divides.PARTITIONS, Divides.SIZES)
 
     @property
     def searches(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from fairdesk.certify.domain.space import Places, Space, sizes
 from fairdesk.certify.layout import network_over
 from fairdesk.certify.proof.certificate import share_down, share_up
 from fairdesk.certify.results import Course
+from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
@@ -64,13 +65,38 @@ def network_of(context: SearchContext, people: Rows, method: str) -> Encoded:
     return network_over(context.domain, people, anatomy, fed)
 
 
+class Sized(NamedTuple):
+    """How much some boxes are.
+
+    Attributes
+    ----------
+    points : int
+        People in them; it may pass 64 bits.
+    mass : float
+        Their share of the population, about.
+    boxes : int
+        How many they are.
+    """
+
+    points: int
+    mass: float
+    boxes: int
+
+
+def sized(space: Space, low: Places, high: Places, root: NDArray[np.intp]) -> Sized:
+    """Return how much boxes, ``(B, a)``, of a space are."""
+    return Sized(sum(sizes(low, high)), float(space.masses(low, high, root).sum()), len(low))
+
+
 class Tally:
     """Adds up what is proven of boxes that share no point.
 
     Parameters
     ----------
-    space : Space
-        Whose boxes.
+    domain : Domain
+        Of the audit.
+    total : int
+        How many points all boxes could have together.
 
     Attributes
     ----------
@@ -82,35 +108,32 @@ class Tally:
         As of `fairdesk.results.proofs.Proven`.
     """
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, domain: Domain, total: int) -> None:
         self.boxes, self.seconds, self.margin = 0, 0.0, 0.0
-        self._space = space
+        self._total = total
         self._consistent = self._discriminatory = self._added = 0
         self._population = np.zeros(2)
         self._course = Course()
-        self._names = tuple(space.domain.names[i] for i in space.domain.protected)
+        self._names = tuple(domain.names[i] for i in domain.protected)
 
     @property
     def decided(self) -> float:
         """The share of the domain that is proven so or so, about."""
-        return (self._consistent + self._discriminatory) / max(self._space.total, 1)
+        return (self._consistent + self._discriminatory) / max(self._total, 1)
 
-    def add(
-        self, low: Places, high: Places, root: NDArray[np.intp], *, discriminatory: bool
-    ) -> None:
-        """Count boxes, ``(B, a)``, each consistent, or discriminatory, as a whole."""
-        points = sum(sizes(low, high))
-        self._added += len(low)
-        self._population[int(discriminatory)] += self._space.masses(low, high, root).sum()
+    def add(self, proven: Sized, *, discriminatory: bool) -> None:
+        """Count boxes, each consistent, or discriminatory, as a whole."""
+        self._added += proven.boxes
+        self._population[int(discriminatory)] += proven.mass
         if discriminatory:
-            self._discriminatory += points
+            self._discriminatory += proven.points
         else:
-            self._consistent += points
+            self._consistent += proven.points
 
     def figures(self, notes: Sequence[str] = ()) -> tuple[Proven, Proven]:
         """Return what is proven of the domain, and of the population."""
         total, consistent, discriminatory = (
-            self._space.total,
+            self._total,
             self._consistent,
             self._discriminatory,
         )

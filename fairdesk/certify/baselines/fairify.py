@@ -17,26 +17,33 @@ SAT is asked of the model again, and what the model does not confirm is UNKNOWN.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from threading import Thread
 from time import perf_counter
-from typing import Self
+from typing import Any, NamedTuple, Self
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported
+from fairdesk.certify.baselines.common import Sized, Tally, compared_in, network_of, sized
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.options import FairifyOptions
 from fairdesk.certify.proof.solver import Answer, Inquiry, bounds_of, refuse_curves
+from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.results.events import Event, Progress, Rows, timed
-from fairdesk.results.proofs import Proven
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
+from fairdesk.individual.engine.sampling import Pace
+from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.shards import ShardRange, Tallied
 
 #: A solver that thinks is looked after so often, in seconds.
 _POLL = 0.1
-#: The largest number of steps that progress is told in.
+#: What the solver may say of a partition; nothing of what needs none.
+_VERDICTS = ("unsat", "sat", "unknown", "")
+#: The largest number of steps that progress is told in, and of partitions that are solved.
 _MOST_STEPS = 1 << 53
 
 
@@ -53,124 +60,251 @@ def search(
     SpecError
         When the model is no such network.
     """
-    return timed(_search(context, people, options, rng))
+    found = merging(context, options, rng)
+    return timed(counted_here(found, counting(context, people, options, rng), Pace(1)))
 
 
-def _search(
+def counting(
     context: SearchContext, people: Rows, options: FairifyOptions, rng: np.random.Generator
-) -> Iterator[Event]:
-    yield context.progress("smt", 0, 1)
-    verification = _Verification(context, network_of(context, people, "Fairify"), options)
-    yield from reported("smt", verification, verification.run(rng))
+) -> Counting:
+    """Return the half that solves partitions; parameters as of `search`.
+
+    Unit 0 is what needs no solver, the others are partitions in their random order.
+    """
+    return _Verification(context, people, options, rng).count
+
+
+def merging(setting: Setting, options: FairifyOptions, _rng: np.random.Generator) -> _Verdicts:
+    """Return the half that adds up what is proven."""
+    return _Verdicts(setting.domain, options)
 
 
 class _Verification:
-    """What is known of the partitions."""
+    """Solves partitions: the half of the method that knows the model."""
 
-    def __init__(self, context: SearchContext, encoded: Encoded, options: FairifyOptions) -> None:
-        refuse_curves(encoded)
-        self._context, self._encoded, self._options = context, encoded, options
-        self._space = encoded.space
-        self.tally = Tally(self._space)
-        self._compared = compared_in(encoded)
-        members = np.array([len(each) for each in self._compared])[self._space.groups]
-        self._single_members = np.flatnonzero(members == 1)
-        undecided = np.flatnonzero((members > 1) & ~self._space.unclear)
-        self._partitions = Partitions(self._space, undecided, options.partition_size)
-        self._verdicts = {"unsat": 0, "sat": 0, "unknown": 0}
+    def __init__(
+        self,
+        context: SearchContext,
+        people: Rows,
+        options: FairifyOptions,
+        rng: np.random.Generator,
+    ) -> None:
+        self._context, self._people, self._options, self._rng = context, people, options, rng
+        self._seconds = 0.0
 
-    def run(self, rng: np.random.Generator) -> Iterator[Event | None]:
-        """Solve one partition after the other; yield an event, or nothing, often."""
-        space, single_members = self._space, self._single_members
-        self.tally.add(
-            space.low[single_members],
-            space.high[single_members],
-            single_members,
-            discriminatory=False,
-        )
-        for low, high, root in self._partitions.shuffled(rng):
+    def count(self, wanted: ShardRange) -> Iterator[Event]:
+        """Solve some of the partitions."""
+        first = wanted.start
+        if not first:
+            yield self._progress()
             began = perf_counter()
-            allowed = space.may_be[space.groups[root]]
-            bounds = bounds_of(self._encoded, low, high, np.flatnonzero(allowed))
-            border = float(bounds.rounding.max(initial=0.0) + self._encoded.margins.close)
-            self.tally.margin = max(self.tally.margin, border)
-            verdict = "unknown"
-            # first with those near the border; where only such a one was found, without them
-            for margin in (-border, 0.0):
-                soft = min(self._options.soft_seconds, self._left)
-                inquiry = Inquiry(
-                    self._encoded, low, high, allowed, margin=margin, soft_seconds=soft
-                )
-                with Asking(inquiry) as asking:
-                    while not asking.over(_POLL):
-                        self.tally.seconds += perf_counter() - began
-                        if self._over:
-                            inquiry.stop()
-                        yield None
-                        began = perf_counter()
-                if asking.answer.verdict != "sat":
-                    verdict = "unsat" if margin and asking.answer.verdict == "unsat" else "unknown"
-                    break
-                if self._confirmed(*asking.answer.example, root):
-                    verdict = "sat"
-                    break
-            if verdict == "unsat":
-                self.tally.add(low[None], high[None], np.array([root]), discriminatory=False)
-            self._verdicts[verdict] += 1
-            self.tally.boxes += 1
-            event = self._context.take("smt")
-            self.tally.seconds += perf_counter() - began
-            yield event
+            ground = self._ground()
+            self._seconds += perf_counter() - began
+            arrays = ground.arrays(self._seconds) | {"whole": self._whole}
+            yield Tallied("smt", 0, last=True, arrays=arrays)
+            yield self._progress()
+            first = 1
+        partitions = self._partitions
+        for unit in range(first, wanted.stop):
             if self._over:
                 return
+            before = self._seconds
+            solved = _Solved("unknown", 0.0)
+            for each in self._solved(*partitions.at(unit - 1)):
+                if isinstance(each, _Solved):
+                    solved = each
+                else:
+                    yield each
+            arrays = solved.arrays(self._seconds - before)
+            yield Tallied("smt", unit, last=True, arrays=arrays)
+            yield self._progress()
 
-    def _confirmed(self, places: Places, combination: int, root: int) -> bool:
-        """Query the model about the solver's example; count that one person if it is one."""
-        point, own = places[None], np.array([combination])
-        rows = self._space.domain.counterparts(self._space.rows(point), own)
+    @cached_property
+    def _encoded(self) -> Encoded:
+        encoded = network_of(self._context, self._people, "Fairify")
+        refuse_curves(encoded)
+        return encoded
+
+    @cached_property
+    def _members(self) -> NDArray[np.intp]:
+        """How many combinations the model can distinguish, of each root."""
+        each = np.array([len(compared) for compared in compared_in(self._encoded)])
+        return np.asarray(each[self._encoded.space.groups])
+
+    @cached_property
+    def _partitions(self) -> Partitions:
+        space = self._encoded.space
+        undecided = np.flatnonzero((self._members > 1) & ~space.unclear)
+        return Partitions(space, undecided, self._options.partition_size, self._rng)
+
+    def _ground(self) -> _Solved:
+        """Return what is proven without a solver: of roots where nothing can change."""
+        space = self._encoded.space
+        single = np.flatnonzero(self._members == 1)
+        return _Solved("", 0.0, sized(space, space.low[single], space.high[single], single))
+
+    @property
+    def _whole(self) -> NDArray[np.int8]:
+        """How many people there are, how many partitions, and whether some stay undecided."""
+        space = self._encoded.space
+        return _digits(space.total, self._partitions.count, int(space.unclear.any()))
+
+    def _solved(self, low: Places, high: Places, root: int) -> Iterator[Event | _Solved]:
+        """Ask the solver about a partition; tell often how far it is, and its verdict at last."""
+        began = perf_counter()
+        space, own = self._encoded.space, np.array([root])
+        allowed = space.may_be[space.groups[root]]
+        bounds = bounds_of(self._encoded, low, high, np.flatnonzero(allowed))
+        border = float(bounds.rounding.max(initial=0.0) + self._encoded.margins.close)
+        solved = _Solved("unknown", border)
+        # first with those near the border; where only such a one was found, without them
+        for margin in (-border, 0.0):
+            soft = min(self._options.soft_seconds, self._left)
+            inquiry = Inquiry(self._encoded, low, high, allowed, margin=margin, soft_seconds=soft)
+            with Asking(inquiry) as asking:
+                while not asking.over(_POLL):
+                    self._seconds += perf_counter() - began
+                    if self._over:
+                        inquiry.stop()
+                    yield self._progress()
+                    began = perf_counter()
+            if asking.answer.verdict != "sat":
+                if margin and asking.answer.verdict == "unsat":
+                    boxes = sized(space, low[None], high[None], own)
+                    solved = _Solved("unsat", border, boxes)
+                break
+            places, combination = asking.answer.example
+            if self._confirmed(places, combination):
+                solved = _Solved("sat", border, sized(space, places[None], places[None], own))
+                break
+        event = self._context.take("smt")
+        self._seconds += perf_counter() - began
+        if event is not None:
+            yield event
+        yield solved
+
+    def _confirmed(self, places: Places, combination: int) -> bool:
+        """Query the model about the solver's example."""
+        space, own = self._encoded.space, np.array([combination])
+        rows = space.domain.counterparts(space.rows(places[None]), own)
         if not self._context.ask(rows).discriminatory[0]:
             return False
         self._context.check(rows, own)
-        self.tally.add(point, point, np.array([root]), discriminatory=True)
         return True
 
     @property
     def _left(self) -> float:
         hard = self._options.hard_seconds
-        return max(hard - self.tally.seconds, 0.0) if hard else math.inf
+        return max(hard - self._seconds, 0.0) if hard else math.inf
 
     @property
     def _over(self) -> bool:
         return self._context.over or not self._left
 
-    def progress(self) -> Progress:
-        """Return how many partitions are done."""
-        total = max(self._partitions.count, 1)
-        done = self.tally.boxes if self._partitions.count else 1
-        scale = max(1, -(-total // _MOST_STEPS))
-        return self._context.progress("smt", done // scale, total // scale)
+    def _progress(self) -> Progress:
+        return self._context.progress("smt", 0, 1)
 
-    def figures(self) -> tuple[Proven, Proven]:
+
+class _Solved(NamedTuple):
+    """What came of a partition, and how much of it is proven."""
+
+    verdict: str
+    margin: float
+    proven: Sized = Sized(0, 0.0, 0)
+
+    def arrays(self, seconds: float) -> dict[str, NDArray[Any]]:
+        """Return it as numbers."""
+        verdict = _VERDICTS.index(self.verdict)
+        return {
+            "points": _digits(self.proven.points),
+            "numbers": np.array(
+                [verdict, self.proven.boxes, self.proven.mass, self.margin, seconds]
+            ),
+        }
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, NDArray[Any]]) -> tuple[Self, float]:
+        """Read it, and the seconds it took."""
+        verdict, boxes, mass, margin, seconds = arrays["numbers"].tolist()
+        (points,) = _numbers(arrays["points"])
+        proven = Sized(points, mass, int(boxes))
+        return cls(_VERDICTS[int(verdict)], margin, proven), seconds
+
+
+class _Verdicts(Adding):
+    """Adds up what is proven of partitions: a `Merging`."""
+
+    def __init__(self, domain: Domain, options: FairifyOptions) -> None:
+        self._domain, self._hard = domain, options.hard_seconds
+        self._tally = Tally(domain, 0)
+        self._verdicts = dict.fromkeys(_VERDICTS, 0)
+        self._partitions: int | None = None
+        self._unclear = False
+
+    @property
+    def wanted(self) -> ShardRange | None:
+        """The partitions that are not solved yet, while there is time; unit 0 before all."""
+        if self._partitions is None:
+            return ShardRange(0, 1)
+        first, stop = self._tally.boxes + 1, min(self._partitions + 1, _MOST_STEPS)
+        late = 0 < self._hard <= self._tally.seconds
+        return ShardRange(first, stop) if first < stop and not late else None
+
+    def add(self, tallied: Tallied) -> bool:
+        """Add a partition."""
+        solved, seconds = _Solved.of(tallied.arrays)
+        if self._partitions is None:
+            total, self._partitions, unclear = _numbers(tallied.arrays["whole"])
+            self._unclear = bool(unclear)
+            self._tally = Tally(self._domain, total)
+        else:
+            self._verdicts[solved.verdict] += 1
+            self._tally.boxes += 1
+        self._tally.add(solved.proven, discriminatory=solved.verdict == "sat")
+        self._tally.margin = max(self._tally.margin, solved.margin)
+        self._tally.seconds += seconds
+        return True
+
+    def told(self, progress: Progress) -> Progress:
+        """Return a progress with how many partitions are done."""
+        total = 1 if self._partitions is None else max(self._partitions, 1)
+        done = 1 if self._partitions == 0 else self._tally.boxes
+        scale = max(1, -(-total // _MOST_STEPS))
+        return msgspec.structs.replace(progress, done=done // scale, total=total // scale)
+
+    def measured(self) -> Measured | None:
         """Return the figures as they stand."""
-        verdicts, count = self._verdicts, self._partitions.count
+        if self._partitions is None:
+            return None
+        verdicts, count = self._verdicts, self._partitions
         partitions = "1 partition" if count == 1 else f"{count:,} partitions"
         sentence = (
             f"Of {partitions} {verdicts['unsat']:,} were proven unchanged (UNSAT), "
             f"{verdicts['sat']:,} have a counterexample (SAT), the solver gave up on "
             f"{verdicts['unknown']:,} (UNKNOWN), and "
-            f"{count - self.tally.boxes:,} were not tested."
+            f"{count - self._tally.boxes:,} were not tested."
         )
         notes = [sentence]
         if verdicts["sat"]:
             notes.append(
                 "In a partition with a counterexample, only this one instance counts as falsified."
             )
-        if self._space.unclear.any():
+        if self._unclear:
             notes.append(
                 "The constraints combine so many values that some combinations stay "
                 "undecided from the start."
             )
-        return self.tally.figures(notes)
+        return Measured("smt", self._tally.figures(notes))
+
+
+def _digits(*numbers: int) -> NDArray[np.int8]:
+    """Write whole numbers of any size."""
+    return np.frombuffer(" ".join(map(str, numbers)).encode(), dtype=np.int8)
+
+
+def _numbers(digits: NDArray[np.int8]) -> list[int]:
+    """Read what `_digits` wrote."""
+    return [int(each) for each in digits.tobytes().split()]
 
 
 class Asking:
@@ -211,6 +345,9 @@ class Asking:
 class Partitions:
     """Boxes that a space is cut into along every axis with more than so many places.
 
+    Their order is random: that of the multiples of a random number modulo their count, so that
+    billions of partitions take no memory.
+
     Parameters
     ----------
     space : Space
@@ -219,6 +356,8 @@ class Partitions:
         Which of its roots.
     size : int
         So many places at most along each axis (MS).
+    rng : np.random.Generator
+        Of their order.
 
     Attributes
     ----------
@@ -226,7 +365,9 @@ class Partitions:
         How many there are; they are never written down together.
     """
 
-    def __init__(self, space: Space, roots: NDArray[np.intp], size: int) -> None:
+    def __init__(
+        self, space: Space, roots: NDArray[np.intp], size: int, rng: np.random.Generator
+    ) -> None:
         self._space, self._size = space, size
         self._roots: list[int] = roots.tolist()
         widths = (space.high - space.low + 1)[roots]
@@ -235,22 +376,14 @@ class Partitions:
         for chunks in self._chunks:
             self._before.append(self._before[-1] + math.prod(chunks))
         self.count = self._before[-1]
+        if self.count:
+            self._step, self._start = _below(self.count, rng), _below(self.count, rng)
+            while math.gcd(self._step, self.count) != 1:
+                self._step += 1
 
-    def shuffled(self, rng: np.random.Generator) -> Iterator[tuple[Places, Places, int]]:
-        """Yield the ends and the root of each partition once, in a random order.
-
-        It is that of the multiples of a random number modulo their count, so that billions of
-        partitions take no memory.
-        """
-        if not self.count:
-            return
-        step, start = _below(self.count, rng), _below(self.count, rng)
-        while math.gcd(step, self.count) != 1:
-            step = step + 1
-        for i in range(self.count):
-            yield self._at((start + i * step) % self.count)
-
-    def _at(self, number: int) -> tuple[Places, Places, int]:
+    def at(self, place: int) -> tuple[Places, Places, int]:
+        """Return the ends and the root of the partition at a place in the order, from 0."""
+        number = (self._start + place * self._step) % self.count
         own = int(np.searchsorted(np.array(self._before, dtype=object), number, "right")) - 1
         number -= self._before[own]
         root = self._roots[own]

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported
+from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported, sized
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, sizes
 from fairdesk.certify.options import FairQuantOptions
@@ -101,7 +101,7 @@ class _Walk:
         self._kernels: Any = fairquant_kernels
         self._context, self._encoded, self._options = context, encoded, options
         self._space = encoded.space
-        self.tally = Tally(self._space)
+        self.tally = Tally(self._space.domain, self._space.total)
         self._network = packed(encoded)
         self._compared = compared_in(encoded)
         self._random = rng.integers(1, 1 << 63, size=1, dtype=np.uint64)
@@ -138,7 +138,7 @@ class _Walk:
             if not len(compared):
                 continue
             if len(compared) == 1:
-                self.tally.add(low, high, np.array([root]), discriminatory=False)
+                self.tally.add(sized(space, low, high, np.array([root])), discriminatory=False)
                 self._seen += sum(sizes(low, high))
                 yield None
             elif not space.unclear[root]:
@@ -176,12 +176,8 @@ class _Walk:
         roots = np.full(reported, root)
         for verdict in (kernels.CONSISTENT, kernels.DISCRIMINATORY):
             which = verdicts == verdict
-            self.tally.add(
-                low[which],
-                high[which],
-                roots[which],
-                discriminatory=verdict == kernels.DISCRIMINATORY,
-            )
+            boxes = sized(self._space, low[which], high[which], roots[which])
+            self.tally.add(boxes, discriminatory=verdict == kernels.DISCRIMINATORY)
         self._seen += sum(sizes(low, high))
         example = low[verdicts == kernels.EXAMPLE]
         self._examples += len(example)
@@ -194,12 +190,8 @@ class _Walk:
             predicted_class = answers.labels[:, allowed]
             discriminatory = (predicted_class != predicted_class[:, :1]).any(axis=1)
             for which in (discriminatory, ~discriminatory):
-                self.tally.add(
-                    ask[which],
-                    ask[which],
-                    roots[: which.sum()],
-                    discriminatory=which is discriminatory,
-                )
+                boxes = sized(self._space, ask[which], ask[which], roots[: which.sum()])
+                self.tally.add(boxes, discriminatory=which is discriminatory)
             self._check(ask[discriminatory], combination)
 
     def _rows(self, places: Places, combination: int) -> Rows:

@@ -23,7 +23,7 @@ from fairdesk.models.open import open_model
 from fairdesk.results.events import Certificate
 from fairdesk.results.proofs import Proven
 from tests.audit import making
-from tests.audit.shards.sharing import Inside, certificate, figures, on, ran
+from tests.audit.shards.sharing import Inside, certificate, figures, found, last, on, ran
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +60,35 @@ def audit(table, network, worker):
 @pytest.fixture(scope="module")
 def inputs(audit, table):
     return SearchInputs(audit.domain.people(table))
+
+
+def timeless(measured):
+    """Return proven shares without how long they took, and when they came."""
+    return [msgspec.structs.replace(each, seconds=0.0, course=()) for each in measured]
+
+
+def test_partitions_that_are_solved_apart_come_to_the_figures_of_one_process(audit, inputs, worker):
+    run = RunSpec("fairify", {"partition_size": 400, "hard_seconds": 0.0}, seed=2)
+    whole = worker.search(audit.mapping, audit.domain, inputs, run)
+    wanted = timeless(figures(whole))
+    assert 0 < wanted[0].certified < 1
+    assert found(whole)
+    for seed, at_once in enumerate((2, 5)):
+        events, ending = ran(worker, audit, run, inputs, np.random.default_rng(seed), at_once)
+        assert timeless(figures(events)) == wanted
+        assert found(events) == found(whole)
+        progress = last(events)
+        assert (ending, progress.done, progress.total) == ("done", wanted[0].boxes, wanted[0].boxes)
+
+
+def test_partitions_are_solved_until_their_seconds_are_used_up(audit, inputs, worker):
+    run = RunSpec("fairify", {"partition_size": 1, "hard_seconds": 0.3}, seed=2)
+    events, ending = ran(worker, audit, run, inputs, np.random.default_rng(0))
+    told, _ = figures(events)
+    assert ending == "done"
+    assert told.boxes
+    assert told.seconds >= 0.3
+    assert f"{1_552 * 1_512 - told.boxes:,} were not tested" in told.notes[0]
 
 
 def begun(worker, audit, inputs):

@@ -43,9 +43,9 @@ def test_partitions_without_unlike_people_are_certified_and_no_others(seed):
     space = case.encoded.space
     points = everywhere(space)
     discriminatory = truth(case, space, points)
-    partitions = Partitions(space, np.arange(1), 3)
+    partitions = Partitions(space, np.arange(1), 3, np.random.default_rng(0))
     consistent = examples = 0
-    for low, high, _ in partitions.shuffled(np.random.default_rng(0)):
+    for low, high, _ in map(partitions.at, range(partitions.count)):
         inside = ((points >= low) & (points <= high)).all(axis=1)
         consistent += int(inside.sum()) if not discriminatory[inside].any() else 0
         examples += int(discriminatory[inside].any())
@@ -65,20 +65,18 @@ def test_partitions_without_unlike_people_are_certified_and_no_others(seed):
 
 def test_partitions_are_all_of_a_space_and_share_nobody():
     space = space_of(case_of(0).domain, case_of(0).people)
-    partitions = Partitions(space, np.arange(1), 2)
-    assert partitions.count == 5 * 2 * 2
+    ordered = [Partitions(space, np.arange(1), 2, np.random.default_rng(i)) for i in (3, 3, 4)]
+    assert [each.count for each in ordered] == [5 * 2 * 2] * 3
     seen = np.zeros(len(everywhere(space)), dtype=int)
-    order = []
-    for low, high, root in partitions.shuffled(np.random.default_rng(3)):
+    first, again, other = (list(map(each.at, range(each.count))) for each in ordered)
+    for low, high, root in first:
         assert root == 0
         assert (high - low < 2).all()
         seen += ((everywhere(space) >= low) & (everywhere(space) <= high)).all(axis=1)
-        order.append(tuple(low))
     assert (seen == 1).all()
-    again = [tuple(low) for low, _, _ in partitions.shuffled(np.random.default_rng(3))]
-    other = [tuple(low) for low, _, _ in partitions.shuffled(np.random.default_rng(4))]
-    assert order == again
-    assert order != other
+    order, same, unlike = ([tuple(low) for low, _, _ in each] for each in (first, again, other))
+    assert order == same
+    assert order != unlike
     assert order != sorted(order)
 
 
@@ -88,10 +86,10 @@ def test_billions_of_partitions_take_no_memory():
         [2],
         np.random.default_rng(0),
     )
-    partitions = Partitions(space_of(case.domain, case.people), np.arange(1), 1)
+    space = space_of(case.domain, case.people)
+    partitions = Partitions(space, np.arange(1), 1, np.random.default_rng(0))
     assert partitions.count == 10**21
-    first = partitions.shuffled(np.random.default_rng(0))
-    told = {tuple(next(first)[0]) for _ in range(50)}
+    told = {tuple(partitions.at(i)[0]) for i in range(50)}
     assert len(told) == 50
     assert np.ptp(np.array(list(told)), axis=0).min() > 100
 

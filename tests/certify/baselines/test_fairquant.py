@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.baselines import fairquant
-from fairdesk.certify.baselines.common import Tally
+from fairdesk.certify.baselines.common import Tally, sized
 from fairdesk.certify.baselines.fairquant import FairQuantOptions
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Role
@@ -296,10 +296,10 @@ def test_shares_are_rounded_down_and_counts_are_exact():
         np.random.default_rng(0),
     )
     space = space_of(case.domain, case.people)
-    tally = Tally(space)
+    tally = Tally(space.domain, space.total)
     low, high = space.low.copy(), space.high.copy()
     high[0, 0] = 332
-    tally.add(low, high, np.zeros(1, dtype=np.intp), discriminatory=False)
+    tally.add(sized(space, low, high, np.zeros(1, dtype=np.intp)), discriminatory=False)
     told = tally.figures()[0]
     assert told.total == str(10**18)
     assert told.certified_people == str(333 * 10**15)
