@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import monotonic
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
     from distributed import Future
 
 #: Shards that each worker has for each it runs at once: the next one need not wait for the network.
+#: The last ones of a run are not dealt ahead: they would wait for one worker beside an idle one.
 _AHEAD = 2
+#: More shards are left than run at once anywhere.
+_MANY = sys.maxsize
 #: How often it is asked who works for the scheduler, in seconds.
 _LOOK_SECONDS = 1.0
 
@@ -34,11 +38,10 @@ class _State:
     #: Of these another worker was quicker.
     late: set[str] = field(default_factory=set)
 
-    @property
-    def room(self) -> int:
+    def room(self, *, ahead: bool) -> int:
         """How many more shards it may be given: what is late may keep a thread for ever."""
         free = self.member.threads - len(self.late)
-        return _AHEAD * free - (len(self.out) - len(self.late))
+        return (_AHEAD if ahead else 1) * free - (len(self.out) - len(self.late))
 
 
 class Members:
@@ -159,17 +162,25 @@ class Members:
             "the run again.",
         )
 
-    def freest(self, avoiding: frozenset[str] = frozenset()) -> str | None:
+    def freest(self, avoiding: frozenset[str] = frozenset(), *, left: int = _MANY) -> str | None:
         """Return the worker with the most room; ``None`` where none has any.
 
-        Those to be avoided are taken only where there are no others.
+        Those to be avoided are taken only where there are no others. Where no more shards are
+        ``left`` than run at once, only one that would run this one at once has room.
         """
         ready = [
             state for state in self._states.values() if state.ready and not self._silent(state)
         ]
+        ahead = left > sum(state.member.threads for state in ready)
         others = [state for state in ready if state.member.address not in avoiding] or ready
-        best = max(others, key=lambda each: each.room / each.member.threads, default=None)
-        return None if best is None or best.room <= 0 else best.member.address
+        room, best = max(
+            (
+                (each.room(ahead=ahead) / each.member.threads, each.member.address)
+                for each in others
+            ),
+            default=(0.0, ""),
+        )
+        return best if room > 0 else None
 
     def _silent(self, state: _State) -> bool:
         return monotonic() - state.heard > self._silence

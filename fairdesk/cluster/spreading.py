@@ -267,7 +267,7 @@ class Spreading:
     def _deal(self) -> None:
         """Deal shards while workers have room."""
         while not self.paused and self._stopped is None:
-            if (address := self._members.freest()) is None:
+            if (address := self._members.freest(left=self._dealing.left)) is None:
                 return
             if (shard := self._dealing.deal()) is None:
                 return

@@ -97,6 +97,10 @@ class Parts:
         people = self.others.get(index, self.people)
         return Shard(index, RunSpec("steps", {"steps": self.steps}), SearchInputs(people))
 
+    @property
+    def left(self):
+        return self.count - self.dealt
+
     def take(self, index, events):
         assert index == len(self.taken), "shards are taken in their order, each once"
         found = 0

@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.worker import frames, wire
 from fairdesk.cluster import messages, remote
+from fairdesk.cluster.connection import Member
+from fairdesk.cluster.members import Members
 from fairdesk.cluster.messages import ApartFile, Contents, Opening
 from fairdesk.errors import ModelError, WorkerError
 from fairdesk.results.events import Progress
@@ -79,3 +82,27 @@ def test_what_is_no_event_is_refused(message):
         list(messages.read_events(stream.getvalue()))
     with pytest.raises(WorkerError):
         list(messages.read_events(b"no frame at all"))
+
+
+class Idle:
+    """A connection to two workers that answer nothing."""
+
+    def members(self):
+        return {each: Member(each, "here", 1, 0, 0.0) for each in ("one", "two")}
+
+    def submit(self, *_arguments, **_keywords):
+        return Future()
+
+
+def test_the_last_shards_wait_for_no_worker_beside_an_idle_one():
+    members = Members(Idle(), OPENING, lambda *_: [], lambda _: None, 60.0)
+    members.look()
+    for state in members._states.values():
+        state.ready = True
+    members.give("one", "a", 0)
+    members.give("two", "b", 1)
+    # more are left than run at once: one waits where it will run
+    assert members.freest(left=3)
+    assert members.freest(left=2) is None
+    members.take_back("b")
+    assert members.freest(left=2) == members.freest(left=1) == "two"

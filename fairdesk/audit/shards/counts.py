@@ -55,7 +55,14 @@ class Counts:
         The half of the method that adds up.
     workers : int
         How many shards run at once.
+
+    Attributes
+    ----------
+    left : int
+        Many: shards are as large as it suits.
     """
+
+    left = sys.maxsize
 
     def __init__(
         self, domain: Domain, run: RunSpec, inputs: RunInputs, merging: Merging, workers: int

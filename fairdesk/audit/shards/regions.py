@@ -53,6 +53,11 @@ class Regions:
         With the certificate that is gone on with, if any.
     workers : int
         How many parts run at once.
+
+    Attributes
+    ----------
+    left : int
+        Of what is dealt now, how many shards are to be dealt still.
     """
 
     def __init__(self, domain: Domain, run: RunSpec, inputs: SearchInputs, workers: int) -> None:
@@ -65,8 +70,7 @@ class Regions:
         self._certificate: Certificate | None = None
         self._parts: list[Certificate] = []
         self._dealt = self._taken = self._round = 0
-        #: Of what is dealt now, how many shards are to be dealt still.
-        self._left, self._booking, self._progressed = 1, True, True
+        self.left, self._booking, self._progressed = 1, True, True
         self.done = False
         self.ending: Ending = "done"
 
@@ -83,13 +87,13 @@ class Regions:
 
     def deal(self) -> Shard | None:
         """Return the next shard; see `fairdesk.audit.shards.shard.Dealing`."""
-        if self.done or not self._left:
+        if self.done or not self.left:
             return None
-        self._left -= 1
+        self.left -= 1
         index, self._dealt = self._dealt, self._dealt + 1
         shard = None
         if not self._booking:
-            own = self._workers - 1 - self._left
+            own = self._workers - 1 - self.left
             shard = ShardRange(own, own + 1, f"{self._workers}")
         run = msgspec.structs.replace(
             self._run,
@@ -131,7 +135,7 @@ class Regions:
             self._booked(certificate)
         else:
             self._parts += [certificate] if certificate is not None else []
-            if not self._left and self._taken == self._dealt:
+            if not self.left and self._taken == self._dealt:
                 self._join()
 
     def _booked(self, certificate: Certificate | None) -> None:
@@ -143,7 +147,7 @@ class Regions:
         if not self._progressed or (self._limit and self._round == _ROUNDS):
             self.done = True
             return
-        self._booking, self._left, self._parts = False, self._workers, []
+        self._booking, self.left, self._parts = False, self._workers, []
 
     def _join(self) -> None:
         """Put the parts together; an ordinary certification goes on with the whole."""
@@ -158,7 +162,7 @@ class Regions:
         margins = (header.margin, *(decoded(each.header).margin for each in self._parts))
         header = msgspec.structs.replace(header, margin=max(margins))
         self._certificate = Certificate(before.phase, encoded(header), arrays)
-        self._round, self._booking, self._left = self._round + 1, True, 1
+        self._round, self._booking, self.left = self._round + 1, True, 1
 
 
 def joined(before: Arrays, parts: Sequence[Arrays]) -> dict[str, NDArray[Any]]:

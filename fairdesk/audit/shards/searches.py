@@ -128,6 +128,11 @@ class Searches:
         return msgspec.structs.replace(both, found=size, done=index, total=self._count)
 
     @property
+    def left(self) -> int:
+        """Parts that are to be dealt still."""
+        return self._count - self._dealt
+
+    @property
     def done(self) -> bool:
         """Whether all parts were taken, or one was stopped."""
         return len(self._endings) == self._count or "stopped" in self._endings

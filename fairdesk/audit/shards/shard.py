@@ -76,6 +76,10 @@ class Dealing(Protocol):
         """
 
     @property
+    def left(self) -> int:
+        """How many shards are to be dealt still; many where that is not known."""
+
+    @property
     def done(self) -> bool:
         """Whether no more is needed: shards that were dealt and not taken can be dropped."""
 

@@ -19,6 +19,11 @@ class Whole:
         self.done = False
         self.ending: Ending = "done"
 
+    @property
+    def left(self) -> int:
+        """The one shard, unless it was dealt."""
+        return int(self._shard is not None)
+
     def deal(self) -> Shard | None:
         """Return the one shard, once."""
         shard, self._shard = self._shard, None
