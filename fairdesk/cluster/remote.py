@@ -28,7 +28,7 @@ from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.cluster import messages
 from fairdesk.cluster.messages import About, ApartFile, Opening
 from fairdesk.errors import ClusterError, FairDeskError, SpecError, WorkerError
-from fairdesk.results.events import Event, Progress
+from fairdesk.results.events import Event, Found, Progress, concatenated
 
 #: How often a shard says how far it is, in seconds.
 _TELL_SECONDS = 1.0
@@ -139,12 +139,31 @@ def other_versions(there: dict[str, str], here: dict[str, str]) -> list[str]:
 
 
 def _thinned(events: Iterator[Event]) -> list[Event]:
-    """Return all events; where several in a row say how far it is, only the last of these."""
+    """Return all events; pairs, and how far it is, at once where nothing else comes between.
+
+    All of a shard is handed over together: its pairs are then merged and kept together.
+    """
     kept: list[Event] = []
+    found: list[Found] = []
+    last: list[Progress] = []
+
+    def close() -> None:
+        kept.extend([concatenated(found)] if found else [])
+        kept.extend(last)
+        found.clear()
+        last.clear()
+
     for event in events:
-        if isinstance(event, Progress) and kept and isinstance(kept[-1], Progress):
-            kept.pop()
-        kept.append(event)
+        if isinstance(event, Progress):
+            last[:] = [event]
+            continue
+        if not isinstance(event, Found) or (found and found[0].phase != event.phase):
+            close()
+        if isinstance(event, Found):
+            found.append(event)
+        else:
+            kept.append(event)
+    close()
     return kept
 
 

@@ -4,6 +4,7 @@ import hashlib
 import io
 from concurrent.futures import Future
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -15,7 +16,8 @@ from fairdesk.cluster.connection import Member
 from fairdesk.cluster.members import Members
 from fairdesk.cluster.messages import ApartFile, Contents, Opening
 from fairdesk.errors import ModelError, WorkerError
-from fairdesk.results.events import Progress
+from fairdesk.results.events import Found, Progress
+from fairdesk.results.shards import Tallied
 
 OPENING = Opening("ab" * 32, (), {"numpy": "2.0"}, ("network",))
 PROGRESS = Progress("global", 1, 2, tried=3, found=0, queries=6)
@@ -82,6 +84,20 @@ def test_what_is_no_event_is_refused(message):
         list(messages.read_events(stream.getvalue()))
     with pytest.raises(WorkerError):
         list(messages.read_events(b"no frame at all"))
+
+
+def test_pairs_of_a_shard_are_handed_over_together_and_progress_last():
+    def some(code, phase="global"):
+        row, score = np.full((1, 4), code), np.array([[0.4, 0.6]])
+        return Found(row, row, score, score, np.ones((1, 2), dtype=bool), phase)
+
+    tallied = Tallied("global", 0, last=True, arrays={})
+    later = msgspec.structs.replace(PROGRESS, done=2)
+    events = [some(1.0), PROGRESS, some(2.0), later, some(3.0, "local"), tallied, some(4.0)]
+    first, told, second, counted, third = remote._thinned(iter(events))
+    assert first.rows[:, 0].tolist() == [1.0, 2.0]
+    assert (told, counted) == (later, tallied)
+    assert (second.phase, second.rows[0, 0], third.rows[0, 0]) == ("local", 3.0, 4.0)
 
 
 class Idle:
