@@ -23,7 +23,7 @@ from fairdesk.wording import figures as figure_words
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.groups.subgroups import CHANCE, leaders, mined_with
+from fairdesk.wording.groups.subgroups import foremost, mined_with
 from fairdesk.wording.groups.tables import ratio_interval
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
@@ -89,13 +89,9 @@ def proof(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
 
 
 def gaps(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
-    """Draw the rates in the subgroups with the largest gaps against those outside of them.
-
-    Gaps that may be chance are drawn only where there are no others.
-    """
+    """Draw the rates in the foremost subgroups against those outside of them."""
     for mined, sets in mined_with(run.figures):
-        found = [each for each in leaders(sets) if each.score]
-        shown = ([each for each in found if each.p <= CHANCE] or found)[:_SUBGROUPS]
+        shown = foremost(spec, sets, _SUBGROUPS)
         if shown and mined.outcome:
             chart = Gaps(
                 [

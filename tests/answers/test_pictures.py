@@ -31,6 +31,15 @@ def test_gaps_that_may_be_chance_are_drawn_only_where_there_are_no_others(spec, 
     assert [part.conditions for part in shown.parts] == [each.conditions for each in drawn]
 
 
+def test_the_subgroup_with_the_lowest_significant_rate_is_drawn_first(spec):
+    lowest = msgspec.structs.replace(
+        RULE, conditions=(Condition("sex", codes=(1.0,)),), phi_in=0.02, phi_out=0.18, leader=0
+    )
+    wide = msgspec.structs.replace(RULE, phi_in=0.4, phi_out=0.1)
+    shown = pictures.gaps(spec, run(MINED, wide, lowest, CHANCE))
+    assert [part.conditions for part in shown.parts] == [lowest.conditions, wide.conditions]
+
+
 @pytest.mark.parametrize(
     ("share", "pairs"),
     [

@@ -214,8 +214,8 @@ def _rules(
     if rule not in said:
         text = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
-    if mined.outcome:
-        blocks.append(_chart(spec, mined, leaders[:_DRAWN], key))
+    if mined.outcome and (shown := subgroup_words.foremost(spec, sets, _DRAWN)):
+        blocks.append(_chart(spec, mined, shown, key))
     blocks.append(_listed(spec, mined, leaders[:_LISTED], sets, key))
     blocks += map(appended, _lattice(spec, first, key))
     if same := subgroup_words.same_support_sentence(spec, mined):

@@ -229,6 +229,18 @@ def lowest_of(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> RuleSet | None:
     return min(lower, key=lambda each: each.phi_in, default=None)
 
 
+def foremost(spec: AuditSpec, rule_sets: Sequence[RuleSet], most: int) -> tuple[RuleSet, ...]:
+    """Return those that a chart draws: first the one with the significantly lowest rate.
+
+    Gaps that may be chance are among them only where there are no others.
+    """
+    leading = [each for each in leaders(rule_sets) if each.score]
+    least = lowest_of(spec, rule_sets)
+    significant = [each for each in leading if each.p <= CHANCE and each is not least]
+    first = [] if least is None else [least]
+    return tuple(([*first, *significant] or leading)[:most])
+
+
 def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ...]:
     """Return those that describe nearly the same people as one that stands for itself."""
     place = rule_sets.index(leader)
