@@ -160,6 +160,18 @@ def test_each_section_points_to_its_own_page_of_the_appendix(store):
     assert re.search(rf'in the appendix\. <a href="#[^"]+">{number}\.1 ', html.page(made))
 
 
+def test_the_parts_of_the_appendix_are_listed_where_it_begins(store):
+    made = make_report(store)
+    headings = [
+        each.text for each in section_of(made, appendix.KEY).blocks if isinstance(each, Heading)
+    ]
+    number, at = len(made.sections), Preview(made).places()[appendix.KEY]
+    first = " ".join(PdfReader(io.BytesIO(pdf(made))).pages[at - 1].extract_text().split())
+    places = [first.index(f"{number}.{place} ") for place in range(1, len(headings) + 1)]
+    assert places == sorted(places)
+    assert len(places) > 5
+
+
 def test_a_part_of_the_appendix_is_dropped_like_any_other(store):
     whole = make_report(store)
     key = next(

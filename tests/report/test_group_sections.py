@@ -147,7 +147,7 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         phrases.STOPPED,
         # tables
         "female 2,435 49.0 % 157 6.45 % 5.5 to 7.5 % 0.67* 39.1",
-        "female 0.67* (0.55 to 0.81) 0.65 −3.2 (−4.7 to −1.7) Z = −4.11 < 0.0001 < 0.0001",
+        "female 0.67* (0.55 to 0.81) 0.65 −3.2 (−4.7 to −1.7) Z = −4.11 < 0.0001",
         "Recorded outcome “yes”, by sex; group recorded: 4,880; group not recorded: 12",
         "male, clerk 2,445",
         "as read in November 2026",

@@ -156,11 +156,12 @@ def _whom_grid(material: Material) -> Grid:
     """List the input domain: every attribute's values or range, and how many there are."""
     domain = material.spec.domain
     return Grid(
-        header=("Attribute", "", "Values or range", "Number"),
+        header=("Attribute", "Values or range", "Number"),
         rows=tuple(
             (
-                attribute.name,
-                "compared" if i in domain.protected else "",
+                say("{name} (compared)", name=attribute.name)
+                if i in domain.protected
+                else attribute.name,
                 compared_values(attribute)
                 if i in domain.protected
                 else allowed_values(domain, attribute, material.shown),
@@ -168,8 +169,8 @@ def _whom_grid(material: Material) -> Grid:
             )
             for i, attribute in enumerate(domain.attributes)
         ),
-        widths=(1.2, 0.7, 2.4, 0.9),
-        right=(3,),
+        widths=(1.4, 2.9, 0.9),
+        right=(2,),
         caption="The input domain of the certification",
         key="domain",
     )

@@ -28,7 +28,7 @@ from fairdesk.report.provenance import evidence
 from fairdesk.results.trials import trials_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
-from fairdesk.wording.language import say, say_many
+from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.pairs import CLEAREST, NARROW
 from fairdesk.wording.rules import rule_phrase
 
@@ -36,10 +36,11 @@ from fairdesk.wording.rules import rule_phrase
 _LONGEST_FILE = 4_000
 #: Digits of an entry's fingerprint that are printed.
 _LINK = 12
-
-
 #: Options of subgroups of rows, which have no effect on texts.
 _OF_COLUMNS = ("bins", "subsets")
+
+#: What a version may be of but programs, and its name in the report.
+_COMPUTER = fixed({"system": "Operating system", "processor": "Processor"})
 
 
 def limits(material: Material) -> Section:
@@ -141,7 +142,7 @@ def _definitions(material: Material) -> Iterator[Block]:
 
 def appendix(material: Material) -> Section:
     """Return what is needed to check and repeat the audit: what the manifest says, in print."""
-    spec = material.spec
+    spec, held = material.spec, material.spec.versions
     log = lasting(material.log)
     blocks: list[Block] = [
         Text(
@@ -178,8 +179,9 @@ def appendix(material: Material) -> Section:
                 ),
             )
         ),
-        Heading("Versions", appended=True),
-        Facts(tuple(Fact(name, version) for name, version in spec.versions.items())),
+        Heading("Computer and versions", appended=True),
+        Facts(tuple(Fact(say(_COMPUTER[key]), held[key]) for key in _COMPUTER if key in held)),
+        Facts(tuple(Fact(name, held[name]) for name in held if name not in _COMPUTER)),
     ]
     blocks += _runs(material)
     blocks += _to_repeat(material)
@@ -360,8 +362,7 @@ def method_blocks(material: Material) -> list[Block]:
             Grid(
                 header=("Setting", "Value", "Description"),
                 rows=tuple(settings),
-                widths=(1.1, 0.7, 2.6),
-                right=(1,),
+                widths=(1.1, 0.8, 2.5),
                 caption="Settings",
                 key=f"settings-{run.id}",
             )

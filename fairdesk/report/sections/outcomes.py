@@ -320,19 +320,19 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
                 "Odds ratio",
             ),
             made["difference"].head,
-            *("Test", "p", "Corrected p"),
+            *("Test", "Corrected p"),
         ),
         rows=tuple(
             (
                 ", ".join(line.values),
                 _cell(made["impact"], table, line) + _ends(table, line),
                 _odds(line, best),
-                *(_cell(made[key], table, line) for key in ("difference", "test", "p", "holm")),
+                *(_cell(made[key], table, line) for key in ("difference", "test", "holm")),
             )
             for line in lines
         ),
-        widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.9, 0.95),
-        right=(1, 2, 3, 4, 5, 6),
+        widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.95),
+        right=(1, 2, 3, 4, 5),
         caption=say(
             "{title}: compared with the reference group ({reference})",
             title=title,

@@ -207,8 +207,8 @@ def test_the_domain_that_it_speaks_of_is_listed(tmp_path):
     section = section_of(made(tmp_path, (FIGURES, "done")), "appendix")
     (grid,) = (each for each in blocks_of(section, "Grid") if each.key == "certification/domain")
     rows = {row[0]: row[1:] for row in grid.rows}
-    assert rows["sex"] == ("compared", "female, male", "2")
-    assert rows["debts"] == ("", "0 to 8", "9")
+    assert rows["sex (compared)"] == ("female, male", "2")
+    assert rows["debts"] == ("0 to 8", "9")
 
 
 def test_a_proof_alone_is_no_failed_search(tmp_path):
