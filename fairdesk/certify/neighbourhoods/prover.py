@@ -2,8 +2,9 @@
 
 A row is certified once all of its boxes are, and falsified once a neighbour is known whom the model
 itself, asked, decides differently. Boxes that rows share are looked at once. Rows are taken in
-blocks, in rounds: in the first each box is bounded as a whole, and in every further one it may be
-divided a few times as often, so that no hard row keeps easy ones waiting. In the end every point is
+blocks, in rounds: in the first some points are tried and each box is bounded as a whole, and in
+every further one it may be divided a few times as often, so that no hard row keeps easy ones
+waiting. In the end every point is
 asked about that bounds leave open, so that given time nothing stays undecided.
 """
 
@@ -34,6 +35,8 @@ _BOXES, _COMPARED = 1 << 16, 50_000_000
 _PARTS, _BATCHES, _POINTS = 4_096, 64, 1 << 14
 #: In each round a box may be divided so many times as often as in the one before.
 _GROWTH = 4
+#: So often a box around a row may be divided before those are that reach farther.
+_NEARER = 16
 #: Points of each open row that are asked about at the beginning of a round.
 _DRAWN = 16
 #: Points are counted for about so many seconds at a time.
@@ -138,6 +141,8 @@ class RowProver:
         For points that are tried.
     linear : LinearBoxes, optional
         Of a linear model: says of most boxes at once what is to be known of them.
+    nearer : tuple[Neighbourhood, ...]
+        Whose points are all among the neighbours: there it is first looked for what falsifies rows.
 
     Attributes
     ----------
@@ -163,8 +168,9 @@ class RowProver:
         around: Neighbourhood,
         rng: np.random.Generator,
         linear: LinearBoxes | None = None,
+        nearer: tuple[Neighbourhood, ...] = (),
     ) -> None:
-        self._linear = linear
+        self._linear, self._nearer = linear, nearer
         self._space, self._examiner, self._counter = space, examiner, counter
         self._ask, self._rows, self._around, self._rng = ask, rows, around, rng
         self._members = np.asarray(space.may_be.sum(axis=1))
@@ -186,18 +192,37 @@ class RowProver:
             self.flipped[rows] = self._ask(self._rows[rows])
             self.verdict[rows[self.flipped[rows]]] = Verdict.FALSIFIED
             yield
+        for around in self._nearer:
+            yield from self._look_nearer(around)
+        yield from self._in_rounds()
+
+    def _look_nearer(self, around: Neighbourhood) -> Iterator[None]:
+        """Falsify rows by neighbours who differ less, in a few rounds: hard rows wait."""
+        rows = np.flatnonzero(self.verdict == Verdict.UNDECIDED)
+        own = RowProver(
+            *(self._space, self._examiner, self._counter, self._ask),
+            *(self._rows[rows], around, self._rng, self._linear),
+        )
+        boxes, queries = self.boxes, self.queries
+        for _ in own._in_rounds(_NEARER):
+            hit = own.verdict == Verdict.FALSIFIED
+            self._falsify(rows[hit], own.witness[hit])
+            self.boxes, self.queries = boxes + own.boxes, queries + own.queries
+            yield
+
+    def _in_rounds(self, until: float = np.inf) -> Iterator[None]:
+        """Divide boxes in rounds, at last ``until`` times each."""
         if self._linear is not None:
             for rows in self._in_blocks(self._block):
                 self._look_by(self._linear, rows)
                 yield
         most, self._left_out = 1, True
         # where nothing was left out, what is undecided would be so again
-        while self._left_out and (self.verdict == Verdict.UNDECIDED).any():
+        while self._left_out and most <= until and (self.verdict == Verdict.UNDECIDED).any():
             self._left_out = False
             for block in self._in_blocks(self._block):
-                if most > 1:
-                    self._try_some(block)
-                    yield
+                self._try_some(block)
+                yield
                 rows = block[self.verdict[block] == Verdict.UNDECIDED]
                 if rows.size:
                     yield from self._decide(rows, most)

@@ -393,6 +393,24 @@ def test_a_row_has_a_box_for_each_choice_and_one_for_its_numbers() -> None:
     assert Neighbourhood(space, 9, 1.0, together=True).count == 1
 
 
+def test_where_two_attributes_may_change_one_is_tried_first(monkeypatch) -> None:
+    case = with_rows(wide(5), 5)
+    run = run_of(case, 2, 0.5, together=False)
+    sizes = []
+    in_rounds = prover.RowProver._in_rounds
+
+    def noted(own, *until):
+        sizes.append((own._around.count, own._rows.shape[0], *until))
+        yield from in_rounds(own, *until)
+
+    monkeypatch.setattr(prover.RowProver, "_in_rounds", noted)
+    list(run._prover.run())
+    (one, first, until), (two, rows) = sizes
+    assert (one, two, until) == (7, 21, prover._NEARER)
+    assert first == (~run._prover.flipped).sum() <= rows
+    assert run_of(case, 1, 0.5, together=False)._prover._nearer == ()
+
+
 def test_too_many_ways_to_change_a_row_are_refused(monkeypatch) -> None:
     monkeypatch.setattr(boxes, "MOST_BOXES", 3)
     with pytest.raises(SpecError, match="too many ways to change 2 of 3"):
