@@ -6,7 +6,8 @@
 The built-in sample is searched in a process of its own; told is what this one takes, by thread: the
 window's own, the run's (which writes what is found to the audit file), and those that read the file
 for pages. The longest times for which the window stood still are told too, by the clock, and of
-processors: on a busy machine only those are its own. With ``--finished`` it is the sample's
+processors: on a busy machine only those are its own, and what the window's thread took of them is
+what it showed. With ``--finished`` it is the sample's
 finished audit (made by the window's start page), and its pages are turned meanwhile, two a second.
 """
 
@@ -130,6 +131,7 @@ def main() -> None:
         for what, each in (
             ("by the clock", sorted(gaps.gaps)),
             ("of processors", sorted(gaps.own)),
+            ("of the window's thread", sorted(gaps.window)),
         ):
             late = each[int(0.99 * len(each))]
             print(f"gaps {what}: longest {each[-1]:.0f} ms, 99 % within {late:.0f} ms")

@@ -24,10 +24,12 @@ class Gaps:
     own : list[float]
         Milliseconds of a processor that this process took in between: on a busy machine what is
         more than these is others' work.
+    window : list[float]
+        Those of them that the window's thread took, which calls the timer.
     """
 
     def __init__(self):
-        self.gaps, self.own = [], []
+        self.gaps, self.own, self.window = [], [], []
         self.timer = QTimer()
         self.timer.setInterval(TICK)
         self.timer.timeout.connect(self._tick)
@@ -35,14 +37,21 @@ class Gaps:
     def start(self):
         self.gaps.clear()
         self.own.clear()
-        self._last = time.perf_counter(), time.process_time()
+        self.window.clear()
+        self._last = self._now()
         self.timer.start()
 
     def _tick(self):
-        now = time.perf_counter(), time.process_time()
-        self.gaps.append((now[0] - self._last[0]) * 1000)
-        self.own.append((now[1] - self._last[1]) * 1000)
+        now = self._now()
+        for each, end, begin in zip(
+            (self.gaps, self.own, self.window), now, self._last, strict=True
+        ):
+            each.append((end - begin) * 1000)
         self._last = now
+
+    @staticmethod
+    def _now():
+        return time.perf_counter(), time.process_time(), time.thread_time()
 
     def stop(self):
         self.timer.stop()

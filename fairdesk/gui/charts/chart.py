@@ -88,6 +88,8 @@ class LineChart(ChartFrame):
         self._labels: list[tuple[Line, Any]] = []
         self._cursor: Any = None
         self._cursor_at: int | None = None
+        #: Whether there is something to draw that nobody has looked at.
+        self._stale = True
         #: Which part is shown, along.
         self._part: tuple[float, float] | None = None
         self._ground = QColor()
@@ -108,13 +110,15 @@ class LineChart(ChartFrame):
         self._drawing = drawing
         self._cursor_at = None
         self._tell()
+        self._stale = True
         if self.isVisible():
             self._redraw()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Draw what was asked for while nobody looked."""
         super().showEvent(event)
-        self._redraw()
+        if self._stale:
+            self._redraw()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         """Follow the theme."""
@@ -235,6 +239,7 @@ class LineChart(ChartFrame):
         )
 
     def _redraw(self, colours: theme.Colours | None = None) -> None:
+        self._stale = False
         if self._as_table.isChecked():
             self._stack.setCurrentWidget(self._table)
             return

@@ -9,6 +9,7 @@ import csv
 import io
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
@@ -149,17 +150,8 @@ class ChartFrame(QWidget):
         self._more = QToolButton()
         self._empty = parts.quiet("No data yet.")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._twin = _Twin()
-        self._table = QTableView()
-        self._table.setModel(self._twin)
-        self._table.verticalHeader().hide()
-        self._table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
-        self._table.setAlternatingRowColors(True)
-        self._table.setShowGrid(False)
-        self._table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._table)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.TIGHT)
@@ -211,6 +203,24 @@ class ChartFrame(QWidget):
         """Offer what can be taken away."""
         self._more_menu.exec(event.globalPos())
 
+    @cached_property
+    def _twin(self) -> _Twin:
+        return _Twin()
+
+    @cached_property
+    def _table(self) -> QTableView:
+        """The numbers; few charts are ever asked for them."""
+        table = QTableView()
+        table.setModel(self._twin)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 7)
+        table.setAlternatingRowColors(True)
+        table.setShowGrid(False)
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        self._stack.addWidget(table)
+        parts.in_order(self._more, table)
+        return table
+
     @abstractmethod
     def _redraw(self) -> None:
         """Show the chart, or its table, or why there is neither."""
@@ -229,13 +239,13 @@ class ChartFrame(QWidget):
         drawing = self.drawing
         self.setAccessibleName(drawing.title)
         self.setAccessibleDescription(drawing.summary())
-        self._table.setAccessibleName(f"{drawing.title}, as a table")
         if self._as_table.isChecked():
             self._show_twin()
 
     def _show_twin(self) -> None:
         """Show the table; where it has words too, these get the room that numbers leave."""
         self._twin.show(self.drawing)
+        self._table.setAccessibleName(f"{self.drawing.title}, as a table")
         columns = range(self._twin.columnCount())
         words = any(not self._twin.counts(column) for column in columns)
         header = self._table.horizontalHeader()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from PySide6.QtCore import (
@@ -145,13 +145,11 @@ class Markup(QLabel):
             self.write(self._written)
 
 
-class Elided(QLabel):
+class Elided(Words):
     """One line that is cut in its middle when the room is short; the tooltip has it whole."""
 
-    def __init__(self, text: str = "", *, strong: bool = False) -> None:
-        super().__init__()
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setFont(theme.scaled(self.font(), 1.0, strong=strong))
+    def __init__(self, text: str = "", *, tone: str = "", strong: bool = False) -> None:
+        super().__init__(tone=tone, strong=strong, wrap=False)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._whole = ""
         self.say(text)
@@ -357,6 +355,13 @@ class Busy(QWidget):
 class Fold(QWidget):
     """A heading that opens and closes what is below it; ``body`` is the layout of that.
 
+    Parameters
+    ----------
+    text : str
+        The heading.
+    make : callable, optional
+        Makes what is below it, once it is first opened.
+
     Signals
     -------
     opened
@@ -365,8 +370,9 @@ class Fold(QWidget):
 
     opened = Signal()
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, make: Callable[[], Sequence[QWidget]] | None = None) -> None:
         super().__init__()
+        self._make = make
         self.button = QToolButton()
         self.button.setText(text)
         self.button.setAutoRaise(True)
@@ -390,6 +396,11 @@ class Fold(QWidget):
 
     def _turn(self) -> None:
         opened = not self.is_open
+        if self._make is not None:
+            made, self._make = self._make(), None
+            for each in made:
+                self.body.addWidget(each)
+            in_order(self.button, *made)
         self.button.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
         self.button.setAccessibleDescription("opened" if opened else "closed")
         self._inside.setVisible(opened)

@@ -74,6 +74,18 @@ def test_few_points_are_drawn(chart):
     assert all(len(curve.getData()[0]) <= 1000 for curve in curves)
 
 
+def test_what_was_drawn_is_not_drawn_again_when_it_is_shown_again(chart):
+    drawn = chart._items
+    chart.hide()
+    chart.show()
+    assert chart._items is drawn
+    chart.hide()
+    chart.draw(Drawing("t", "x", "y", (FOUND,)))
+    assert chart._items is drawn
+    chart.show()
+    assert chart._items is not drawn
+
+
 def test_t_turns_to_the_table_and_back(qtbot, chart):
     chart.activateWindow()
     qtbot.waitUntil(chart.isActiveWindow, timeout=10_000)

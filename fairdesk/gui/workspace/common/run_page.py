@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.gui.kit import layouts, parts
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_choice import RunChoice
@@ -39,6 +40,8 @@ class RunPage(QWidget):
         super().__init__()
         self._session = session
         self._told: Run | None = None
+        #: Whether there is something to show that the page does not show yet.
+        self._stale = True
         self.runs = RunChoice(session, belongs, name, question)
         self.runs.run_changed.connect(self._take)
         self._standing = parts.quiet()
@@ -56,18 +59,28 @@ class RunPage(QWidget):
         self.runs.open_run(number)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Show what has changed while the page was hidden."""
+        """Show what has changed while the page was hidden, and was not shown ahead."""
         super().showEvent(event)
-        self._show()
+        self._catch_up()
 
     def _take(self, run: Run) -> None:
         self._told = run
+        self._stale = True
         self._stack.setCurrentIndex(1)
-        self._show()
+        if self.isVisible():
+            self._show()
+        elif isinstance(run, RunRecord):
+            # of a run that goes on only what somebody could see
+            self._session.ahead.ask(self._catch_up)
+
+    def _catch_up(self) -> None:
+        if self._stale:
+            self._show()
 
     def _show(self) -> None:
-        """Show the run as it stands, where somebody could see it."""
-        if self._told is not None and self.isVisible():
+        """Show the run as it stands."""
+        self._stale = False
+        if self._told is not None:
             self._show_run(self._told)
 
     def _show_run(self, run: Run) -> None:

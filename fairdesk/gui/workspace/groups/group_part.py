@@ -309,22 +309,22 @@ class TablePart(QWidget):
     def _add_errors(self) -> None:
         if all(line.positives is None for line in self._table.lines):
             return
-        fold = parts.Fold("Error rates by group")
+        self._column.addWidget(parts.Fold("Error rates by group", self._make_errors))
+
+    def _make_errors(self) -> tuple[QWidget, ...]:
         self.errors = self._make_table(f"{self.name}: error rates", ERRORS)
-        fold.body.addWidget(
-            parts.quiet(
-                "Decisions compared with recorded outcomes (observed): a recorded outcome "
-                "may carry the same bias as a decision."
-            )
+        explained = parts.quiet(
+            "Decisions compared with recorded outcomes (observed): a recorded outcome "
+            "may carry the same bias as a decision."
         )
-        fold.body.addWidget(self.errors)
-        self._column.addWidget(fold)
+        return explained, self.errors
 
     def _add_calibration(self) -> None:
+        if _calibrated(self._table):
+            self._column.addWidget(parts.Fold("Calibration by group", self._make_curves))
+
+    def _make_curves(self) -> tuple[QWidget, ...]:
         drawing = calibration(self._table)
-        if drawing.empty:
-            return
-        fold = parts.Fold("Calibration by group")
         self.curves = LineChart()
         self.curves.setMinimumHeight(260)
         self._session.hear(self.curves)
@@ -332,15 +332,12 @@ class TablePart(QWidget):
         drawn = len(drawing.lines) - 1
         there = len(_calibrated(self._table))
         which = f" These are the {drawn} largest of {there} groups." if drawn < there else ""
-        fold.body.addWidget(
-            parts.quiet(
-                "Share with the favourable recorded outcome among those with similar scores "
-                "(observed), with Wilson confidence intervals; a calibrated model stays near the "
-                f"dashed line.{which}"
-            )
+        explained = parts.quiet(
+            "Share with the favourable recorded outcome among those with similar scores "
+            "(observed), with Wilson confidence intervals; a calibrated model stays near the "
+            f"dashed line.{which}"
         )
-        fold.body.addWidget(self.curves)
-        self._column.addWidget(fold)
+        return explained, self.curves
 
     def _choose_rate(self, place: int) -> None:
         rate = next(each for each in _figures(self._table) if each.key == "rate")

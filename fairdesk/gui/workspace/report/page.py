@@ -96,6 +96,7 @@ class ReportPage(QWidget):
         self._lay_out()
         self._listen()
         self._tell()
+        session.ahead.ask(self.form.make_ready)
 
     def export(self, export: Export, path: Path | None = None, key: Key | None = None) -> None:
         """Write a file, signed where there is a key; asks where, unless it is told."""

@@ -201,6 +201,10 @@ class ReportForm(QWidget):
         column.addWidget(self._make_form())
         column.addStretch(1)
 
+    def make_ready(self) -> None:
+        """Make the fields, which takes longer than a page may take to be shown."""
+        self._make_editors(self._draft.state.choice.template)
+
     def _make_editors(self, template: TemplateKey) -> None:
         """Make what is missing to ask for a template's fields, in their order."""
         before: dict[str, int] = {}

@@ -14,6 +14,7 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.charts.chart_frame import ChartFrame
+from fairdesk.gui.kit.threads.soon import Ahead
 from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.run_driver import RunDriver
@@ -65,6 +66,7 @@ class Session(QObject):
         self.store = StoreThread(store.path, self)
         self.store.failed.connect(self.failed)
         self.undo = QUndoStack(self)
+        self.ahead = Ahead(self)
         self.runs: tuple[RunRecord, ...] = ()
         self.decisions: tuple[str, ...] = ()
         self.driver = RunDriver(self)
@@ -163,6 +165,7 @@ class Session(QObject):
     def close(self) -> None:
         """Stop what runs, write what waits, and let the file go."""
         self._look.stop()
+        self.ahead.stop()
         self.driver.stop_and_wait()
         self.study.close()
         self.weighing.close()

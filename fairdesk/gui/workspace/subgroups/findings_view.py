@@ -121,7 +121,7 @@ class FindingsView(RunPage):
         self._area = parts.scrolled(self._make_full())
         self._side.follow(self._area)
         self._stack_up(self._make_empty(), self._area)
-        session.runs_changed.connect(self._show)
+        session.runs_changed.connect(self._show_others)
         self._redraw = Soon(self, self._show_others)
         session.live_changed.connect(lambda _state: self._redraw.ask())
         self.runs.take_runs()
@@ -220,11 +220,12 @@ class FindingsView(RunPage):
         live = self._session.live
         self._read = live is not None and self._told is not None and live.id == self._told.id
 
+    def _catch_up(self) -> None:
+        self._show_others()
+        super()._catch_up()
+
     def _show(self) -> None:
         """Show the figures as they stand."""
-        self._show_others()
-        if not self.isVisible():
-            return
         shown = self._told is not None
         for widget in (self._standing, self._headline, self._side, self.detail, self.supports):
             widget.setVisible(shown)

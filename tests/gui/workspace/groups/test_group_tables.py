@@ -16,7 +16,7 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Kind, Table
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
-from fairdesk.gui.kit.parts import Words
+from fairdesk.gui.kit.parts import Fold, Words
 from fairdesk.gui.workspace.groups.group_part import ERRORS, LAW, MORE, calibration
 from fairdesk.gui.workspace.groups.group_rows import MOST, RowsDialog, rows_behind
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
@@ -115,11 +115,43 @@ def texts(figures):
     ]
 
 
+def open_folds(part):
+    for fold in part.findChildren(Fold):
+        fold.set_open(opened=True)
+
+
 def header(figures):
     return [figures.horizontalHeaderItem(at).text() for at in range(figures.columnCount())]
 
 
-# Before a run
+# Before a run, and out of sight
+
+
+def test_a_page_out_of_sight_is_made_ready_and_not_made_again_when_it_is_shown(
+    qtbot, show, path, monkeypatch
+):
+    drawn = []
+    show_run = GroupTables._show_run
+
+    def count(page, run):
+        drawn.append(run.id)
+        show_run(page, run)
+
+    monkeypatch.setattr(GroupTables, "_show_run", count)
+    run = measure(path)
+    made = show()
+    assert drawn == [run]
+    made.hide()
+    made._session.load()
+    qtbot.waitUntil(lambda: drawn == [run, run], timeout=10_000)
+    made.show()
+    assert drawn == [run, run]
+    # what goes on is drawn only where somebody looks
+    made.hide()
+    made._take(RunState(run, "groups", "running"))
+    assert not made._session.ahead.isActive()
+    made.show()
+    assert len(drawn) == 3
 
 
 def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show, qtbot):
@@ -242,8 +274,11 @@ def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):
 
 def test_with_labels_error_rates_have_a_table_of_their_own(tables):
     tables.kind.setCurrentIndex(LABEL)
-    assert all(part.errors is None for part in tables.shown)
+    assert all(not part.findChildren(Fold) for part in tables.shown)
     tables.kind.setCurrentIndex(DECISIONS)
+    # made once somebody wants to see it
+    assert all(part.errors is None for part in tables.shown)
+    open_folds(tables.shown[1])
     errors = tables.shown[1].errors
     assert header(errors)[:3] == ["sex", phrases.TRUE_POSITIVE_RATE, "False positive rate"]
     line = tables.shown[1].table.lines[0]
@@ -281,11 +316,12 @@ def test_scores_bring_their_own_columns_and_calibration(show, path):
     scores = table(of="scores", calibration=bins, mean_score=0.4, smd=-0.2)
     measure(path, (table(), scores))
     made = show()
-    assert made.shown[0].curves is None
+    assert not made.shown[0].findChildren(Fold)
     made.show_more(("Mean score and SMD",))
     assert len(header(made.shown[0].figures)) == 4
     made.kind.setCurrentIndex(1)
     assert header(made.shown[0].figures)[4:] == ["Mean score", "SMD"]
+    open_folds(made.shown[0])
     assert made.shown[0].curves is not None
 
 
@@ -478,6 +514,7 @@ def test_tab_goes_from_the_choices_through_table_and_pictures_to_what_tells_of_t
     tables.by.setCurrentIndex(1)
     tables.kind.setCurrentIndex(DECISIONS)
     tables.show_more(("Shortfall",))
+    open_folds(tables.shown[0])
     part, chain = tables.shown[0], [tables.kind]
     while (each := chain[-1].nextInFocusChain()) is not tables.kind:
         chain.append(each)

@@ -20,6 +20,7 @@ from fairdesk.audit.store.details import Categories, Choice, Details, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, REPORT
 from fairdesk.gui.workspace.report import typesetting
 from fairdesk.gui.workspace.report.contents import ContentsDialog
 from fairdesk.gui.workspace.report.exports import FILES, REPORTS, write
@@ -31,7 +32,6 @@ from fairdesk.gui.workspace.report_form.categories import UNKNOWN, CategoriesEdi
 from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.report_form.fields import FieldEditor
 from fairdesk.gui.workspace.report_form.form import _Pressed
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, REPORT
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.fields import FIELDS, fields_of
 from fairdesk.report.content.form import Field
@@ -98,6 +98,12 @@ def type_into(qtbot, editor, text):
 
 
 # What people tell
+
+
+def test_fields_are_made_before_somebody_turns_to_the_page(qtbot, opened, path):
+    report = opened(path).report
+    qtbot.waitUntil(lambda: "system" in report.form.editors, timeout=10_000)
+    assert not report.isVisible()
 
 
 def test_a_field_is_kept_when_it_is_left_and_each_time_is_one_entry(no_pages, qtbot, audit, path):
