@@ -18,8 +18,8 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.threads import background
 from fairdesk.gui.wizard import review_page
+from fairdesk.gui.workspace.common.page_names import EXAMPLES
 from fairdesk.gui.workspace.session import weighing
-from fairdesk.gui.workspace.shell.standings import EXAMPLES
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from tests.gui.auditing import Scales, make_audit
 

@@ -27,9 +27,9 @@ from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.recent_card import RecentCard
 from fairdesk.gui.wizard.state.wizard_state import Step
+from fairdesk.gui.workspace.common.page_names import NAMES
 from fairdesk.gui.workspace.report.exports import EXPORTS
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
-from fairdesk.gui.workspace.shell.standings import NAMES
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.samples import samples
 from tests.gui.auditing import make_audit

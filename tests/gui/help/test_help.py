@@ -22,7 +22,7 @@ from fairdesk.gui.kit import settings, theme
 from fairdesk.gui.kit.hints.helping import HelpButton, ask_help, topic_of
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
+from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
 from fairdesk.manual.places import FIRST, TERMS, method_place, option_place
 from tests.gui.auditing import make_audit
 

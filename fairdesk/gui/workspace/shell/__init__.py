@@ -1,1 +1,1 @@
-"""The workspace of an open audit around its pages: steps, runs, overview, log."""
+"""What holds the pages of an audit together, and those about its data and its log."""

@@ -13,6 +13,18 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import shown
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, answering, fall, with_examples
+from fairdesk.gui.workspace.common.page_names import (
+    COMPARE,
+    DATA,
+    EXAMPLES,
+    GROUPS,
+    LOG,
+    OVERVIEW,
+    PROOF,
+    REPAIR,
+    REPORT,
+    SHARE,
+)
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
 from fairdesk.gui.workspace.estimates.page import kind, measured
 from fairdesk.gui.workspace.subgroups.findings_view import mined_of
@@ -23,33 +35,6 @@ from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.figures import short_share
 from fairdesk.wording.groups import sentences as group_words
-
-OVERVIEW, DATA, EXAMPLES = "Overview", "Data and model", "Discriminatory pairs"
-SHARE, PROOF = "Estimates", "Certification"
-COMPARE, GROUPS, REPAIR, REPORT, LOG = (
-    "Compare methods",
-    "Groups",
-    "Mitigation",
-    "Report",
-    "Audit log",
-)
-#: The pages, in the order of the questions that they answer.
-NAMES = (OVERVIEW, DATA, GROUPS, SHARE, EXAMPLES, PROOF, REPAIR, COMPARE, REPORT, LOG)
-#: The icons of these, in their order.
-ICONS = (
-    *("overview", "data", "groups", "estimates", "pairs"),
-    *("certification", "mitigation", "compare", "report", "log"),
-)
-#: The page that shows what a run answers.
-PAGES = {
-    QuestionKind.EXAMPLES: EXAMPLES,
-    QuestionKind.SHARE: SHARE,
-    QuestionKind.PROOF: PROOF,
-    QuestionKind.DIAGNOSIS: COMPARE,
-    QuestionKind.GROUPS: GROUPS,
-    QuestionKind.RATES: GROUPS,
-    QuestionKind.REPAIR: REPAIR,
-}
 
 
 def of_audit(

@@ -22,11 +22,11 @@ from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.workspace.certification.page import off, pair_rows, rate_rows, region_rows
 from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
 from fairdesk.gui.workspace.common.answering import with_examples
+from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, PROOF
+from fairdesk.gui.workspace.overview.next_step import PROVE, next_step
+from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.next_step import PROVE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.runs_table import RunsTable
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, PROOF
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.individual import Share

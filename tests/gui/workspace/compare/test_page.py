@@ -11,6 +11,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.comparison import Comparison, Overlap
 from fairdesk.audit.store.store import Store
+from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare.comparing import (
     budget_text,
@@ -21,7 +22,6 @@ from fairdesk.gui.workspace.compare.comparing import (
     overlaps_of,
 )
 from fairdesk.gui.workspace.queue import runner
-from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability
 from tests import phrases

@@ -13,15 +13,15 @@ from fairdesk.charts.kinds.lines import Mark
 from fairdesk.charts.shapes import Words
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.answering import shares
+from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, SHARE
 from fairdesk.gui.workspace.estimates.page import (
     bars_of,
     intervals,
     set_rows,
     short,
 )
-from fairdesk.gui.workspace.shell.next_step import ESTIMATE, next_step
+from fairdesk.gui.workspace.overview.next_step import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, SHARE
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.results.events import Progress
 from fairdesk.results.groups import GroupGap

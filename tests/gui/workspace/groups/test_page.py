@@ -15,11 +15,11 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import theme
+from fairdesk.gui.workspace.common.page_names import GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, shown_columns
+from fairdesk.gui.workspace.overview.next_step import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.next_step import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.standings import GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.subgroups.finding import evidence_text, findings_of, matching
 from fairdesk.gui.workspace.subgroups.group_rates import rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import carried, steps_of

@@ -18,16 +18,16 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching
 from fairdesk.errors import ReportError
 from fairdesk.gui.kit import theme
+from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, REPAIR
 from fairdesk.gui.workspace.common.steps import Sign
 from fairdesk.gui.workspace.mitigation import export as repair_export
 from fairdesk.gui.workspace.mitigation.chart import Curve
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import RepairForm, offer_of, rules_of
 from fairdesk.gui.workspace.mitigation.page import since, step_text
+from fairdesk.gui.workspace.overview.next_step import next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.next_step import next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES, REPAIR
 from fairdesk.models.model import Capability
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained

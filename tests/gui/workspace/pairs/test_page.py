@@ -11,10 +11,10 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
+from fairdesk.gui.workspace.common.page_names import EXAMPLES
 from fairdesk.gui.workspace.pairs.why_view import STRONGEST
 from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pair_columns import PairRole
-from fairdesk.gui.workspace.shell.standings import EXAMPLES
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.results.individual import RandomBaseline
 from fairdesk.wording import figures

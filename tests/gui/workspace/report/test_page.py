@@ -20,7 +20,7 @@ from fairdesk.audit.store.details import Categories, Choice, Details, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.gui.kit import parts, theme
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, NAMES, REPORT
+from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, REPORT
 from fairdesk.gui.workspace.report import typesetting
 from fairdesk.gui.workspace.report.contents import ContentsDialog
 from fairdesk.gui.workspace.report.exports import FILES, REPORTS, write

@@ -33,14 +33,14 @@ from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
+from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
+from fairdesk.gui.workspace.overview.next_step import next_step
 from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import model_facts, values_text
-from fairdesk.gui.workspace.shell.next_step import next_step
 from fairdesk.gui.workspace.shell.run_bar import budget_used
-from fairdesk.gui.workspace.shell.standings import COMPARE, EXAMPLES, NAMES
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents

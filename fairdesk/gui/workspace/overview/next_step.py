@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, GROUPS, REPAIR
+from fairdesk.gui.workspace.common.page_names import EXAMPLES, GROUPS, REPAIR
 from fairdesk.wording import words
 
 #: What `Next.page` is for a run that estimates.

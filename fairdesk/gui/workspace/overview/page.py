@@ -26,11 +26,11 @@ from fairdesk.gui.kit.keys import keyed
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, with_examples
+from fairdesk.gui.workspace.common.page_names import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
+from fairdesk.gui.workspace.overview.answer_card import AnswerCard, Headline
+from fairdesk.gui.workspace.overview.next_step import ESTIMATE, FIND_GROUPS, PROVE, next_step
+from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.shell.answer_card import AnswerCard, Headline
-from fairdesk.gui.workspace.shell.next_step import ESTIMATE, FIND_GROUPS, PROVE, next_step
-from fairdesk.gui.workspace.shell.runs_table import RunsTable
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
 from fairdesk.wording import figures, words
 

@@ -4,8 +4,8 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 
 from fairdesk.answers.answer import GroupOf, PairsOf, Question, SubgroupOf
-from fairdesk.gui.workspace.shell.answer_card import PRESS
-from fairdesk.gui.workspace.shell.standings import EXAMPLES, GROUPS, NAMES, OVERVIEW, PROOF, SHARE
+from fairdesk.gui.workspace.common.page_names import EXAMPLES, GROUPS, NAMES, OVERVIEW, PROOF, SHARE
+from fairdesk.gui.workspace.overview.answer_card import PRESS
 from tests.gui.group_figures import FIGURES
 from tests.gui.workspace.certification import test_page as proofs
 from tests.gui.workspace.groups import test_page as subgroups

@@ -1,0 +1,1 @@
+"""The overview: five answers, what to do next, and the runs."""
