@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QPushButton,
     QRadioButton,
+    QStyleOptionButton,
     QWidget,
 )
 
@@ -1076,6 +1077,15 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     assert people._notes["sex"].text() == "f, m and Unknown"
     assert people.allowed["sex"].text() == "f, m, Unknown…"
     assert says_who_can_be_asked(wizard) == 90
+    # in a narrow window texts are cut, and say so
+    button, option = people.allowed["sex"], QStyleOptionButton()
+    wizard.resize(860, 540)
+    button.setFixedWidth(90)
+    button.initStyleOption(option)
+    assert option.text.endswith("…")
+    assert option.text.startswith("f, ")
+    assert option.text != button.text()
+    assert "f, m, Unknown…" in button.toolTip()
     monkeypatch.setattr(*answered_by(AttributeDialog, unknown=False))
     people.allowed["sex"].click()
     assert says_who_can_be_asked(wizard) == 60

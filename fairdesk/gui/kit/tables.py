@@ -142,5 +142,7 @@ class Padded(QStyledItemDelegate):
     def sizeHint(  # noqa: N802 - Qt's name
         self, option: QStyleOptionViewItem, index: Index
     ) -> QSize:
-        """Return the room."""
+        """Return the room: what is broken into lines has that of `paint` for them."""
+        if option.features & QStyleOptionViewItem.ViewItemFeature.WrapText:
+            option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
         return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)

@@ -38,3 +38,18 @@ def test_titles_stand_where_their_cells_do(qtbot, themed, padded):
         title = ends(picture, 3, head - 3, left, right)
         cell = ends(picture, head + 6, low - 4, left, right)
         assert abs(title[at] - cell[at]) <= 1
+
+
+def test_a_text_that_just_fits_its_column_has_room_at_both_sides_too(qtbot, themed):
+    table = QTableWidget(1, 1)
+    qtbot.addWidget(table)
+    table.setItemDelegate(Padded(table))
+    table.setItem(0, 0, QTableWidgetItem("HHHHH HHHHH"))
+    table.resize(300, 150)
+    table.show()
+    line = table.fontMetrics().height()
+    text = table.fontMetrics().horizontalAdvance("HHHHH HHHHH")
+    for wide, lines in ((text + 40, 1), (text + 8, 2), (text + 2, 2)):
+        table.setColumnWidth(0, wide)
+        table.resizeRowsToContents()
+        assert round(table.rowHeight(0) / line - 0.3) == lines

@@ -7,8 +7,16 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QSignalBlocker, Qt
-from PySide6.QtWidgets import QComboBox, QGridLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QSignalBlocker, QSize, Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QGridLayout,
+    QPushButton,
+    QStyleOptionButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from fairdesk.app.plan import Choice
 from fairdesk.data.domain.attributes import Attribute, Role
@@ -18,7 +26,7 @@ from fairdesk.data.profiling.profile import suggest_protected
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.kit import layouts, theme, tips
-from fairdesk.gui.kit.parts import Words, calm, clear, quiet, scrolled, short
+from fairdesk.gui.kit.parts import Elided, Words, calm, clear, quiet, scrolled, short
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
@@ -65,8 +73,8 @@ class PeoplePage(Page):
         self.compared: dict[str, QComboBox] = {}
         self.chips: dict[str, QPushButton] = {}
         self._names: dict[str, Words] = {}
-        self._kinds: dict[str, Words] = {}
-        self._notes: dict[str, Words] = {}
+        self._kinds: dict[str, Elided] = {}
+        self._notes: dict[str, Elided] = {}
         self._examiner = Latest(self)
         self._judge = Latest(self)
         self._questioned: Domain | None = None
@@ -77,7 +85,7 @@ class PeoplePage(Page):
         self._inside = QWidget()
         self._rows = QGridLayout(self._inside)
         self._rows.setContentsMargins(0, theme.GAP, theme.GAP, 0)
-        self._rows.setHorizontalSpacing(theme.WIDE)
+        self._rows.setHorizontalSpacing(theme.GAP)
         self._rows.setVerticalSpacing(theme.NEAR)
         self.constraints = ConstraintsEditor(desk)
         self.constraints.changed.connect(self._constrained)
@@ -159,7 +167,7 @@ class PeoplePage(Page):
         for row, name in enumerate(unseen, start=len(seen) + 2):
             self._add(row, table.column(name), seen=False)
         self._inside.show()
-        for place, stretch in enumerate((4, 0, 4, 0, 3)):
+        for place, stretch in enumerate((4, 0, 3, 0, 4)):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
         self._build_suggestions(table)
@@ -176,7 +184,7 @@ class PeoplePage(Page):
         name = column.name
         words = Words(short(name, 28), wrap=False)
         words.setToolTip(tips.plain(name))
-        self._kinds[name] = _line()
+        self._kinds[name] = Elided(tone="quiet")
         named = layouts.column(words, self._kinds[name], spacing=0)
         self._names[name] = words
         self._rows.addLayout(named, row, 0)
@@ -185,7 +193,7 @@ class PeoplePage(Page):
             self._rows.addWidget(_line("any text"), row, 2)
             self._rows.addWidget(_line("Unchanged"), row, 3)
             return
-        button = QPushButton()
+        button = _Cut()
         button.setAutoDefault(False)
         button.clicked.connect(lambda _checked=False: self._edit(column))
         self.allowed[name] = button
@@ -204,7 +212,7 @@ class PeoplePage(Page):
 
     def _comparison(self, column: Column) -> QVBoxLayout:
         """Make what says which values are compared: a choice where there is one, else words."""
-        self._notes[column.name] = _line()
+        self._notes[column.name] = Elided(tone="quiet")
         place = layouts.column(self._notes[column.name], spacing=0)
         if column.kind.is_number:
             combo = QComboBox()
@@ -384,7 +392,7 @@ class PeoplePage(Page):
         self._names[name].setFont(theme.scaled(self.font(), 1.0, strong=protected))
         kind = KINDS[column.kind].lower()
         if name not in self.roles:
-            self._kinds[name].setText(kind)
+            self._kinds[name].say(kind)
             return
         role = self.roles[name]
         # what the model is not given has fewer roles
@@ -406,14 +414,15 @@ class PeoplePage(Page):
         if follows:
             note = f"determined by {quoted(follows)}"
         missing = f"{column.missing:,} missing"
-        self._kinds[name].setText(f"{kind}  ·  {missing}" if column.missing else kind)
-        known = f"{missing}: tested as a value of its own, “Unknown”" if unknown else ""
-        self._kinds[name].setToolTip(tips.plain(known))
+        self._kinds[name].say(f"{kind}  ·  {missing}" if column.missing else kind)
+        if unknown:
+            known = f"{missing}: tested as a value of its own, “Unknown”"
+            self._kinds[name].setToolTip(tips.plain(known))
         button = self.allowed[name]
         button.setText(allowed.replace("&", "&&"))
         button.setAccessibleName(f"Allowed values of {name}: {allowed}")
-        self._notes[name].setText(short(note, 36))
-        self._notes[name].setToolTip(tips.plain(note))
+        button.setToolTip(tips.plain(allowed))
+        self._notes[name].say(note)
         self._notes[name].setVisible(bool(note))
         if (combo := self.compared.get(name)) is not None:
             combo.setVisible(protected and several and not follows)
@@ -425,6 +434,22 @@ class PeoplePage(Page):
         chip.setChecked(protected)
         del blocked
         chip.setText(f"{'✓' if protected else '+'}  {short(name).replace('&', '&&')}")
+
+
+class _Cut(QPushButton):
+    """A button that cuts its text at the end when the room is short."""
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Stay readable."""
+        return QSize(6 * self.fontMetrics().height(), super().minimumSizeHint().height())
+
+    def initStyleOption(self, option: QStyleOptionButton) -> None:  # noqa: N802 - Qt's name
+        """Cut the text."""
+        super().initStyleOption(option)
+        room = self.width() - 2 * theme.GAP
+        option.text = option.fontMetrics.elidedText(
+            option.text, Qt.TextElideMode.ElideRight, room, int(Qt.TextFlag.TextShowMnemonic)
+        )
 
 
 def _line(text: str = "") -> Words:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QMenu, QTableWidget, QTableWidgetItem
 
 from fairdesk.answers.selection import main_shares
@@ -30,6 +31,8 @@ _HEADER = ("Run", "Method", "State", "Seed", "Result", "Tested", "Queries", "Tim
 _NUMBERS = (3, 4, 5, 6, 7)
 #: Columns that are as wide as what they hold: it must be read whole.
 _WHOLE = (0, 2, 3, 4, 5, 6, 7)
+#: Columns that give way, in this order, where a method's name would be cut.
+_SPARE = (3, 5)
 
 
 class RunsTable(QTableWidget):
@@ -137,6 +140,24 @@ class RunsTable(QTableWidget):
             menu.addAction(entry)
         menu.popup(self.viewport().mapToGlobal(where))
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave out what matters least where there is no room for it."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        head, room = self.horizontalHeader(), self.viewport().width()
+        for place in _SPARE:
+            self.showColumn(place)
+        needed = {
+            place: max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
+            for place in range(self.columnCount())
+        }
+        for place in _SPARE:
+            if sum(needed.values()) > room:
+                self.hideColumn(place)
+                del needed[place]
+
     def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
         """Show the runs; the one that is chosen stays so."""
         if runs == self._runs and self.rowCount() == len(runs):
@@ -162,6 +183,7 @@ class RunsTable(QTableWidget):
                 if place == 1 and run.spec.continues:
                     item.setText(f"{text}, continues {run.spec.continues}")
                 self.setItem(row, place, item)
+        self._fit()
         line = self.verticalHeader().defaultSectionSize()
         self.setFixedHeight(
             line * len(runs) + self.horizontalHeader().sizeHint().height() + 2 * self.frameWidth()

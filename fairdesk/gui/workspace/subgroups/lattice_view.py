@@ -32,9 +32,9 @@ from fairdesk.wording import words
 from fairdesk.wording.rules import rule_phrase
 
 _SHARE = Qt.ItemDataRole.UserRole
-_HEADER = ("Rule", "Gap", "Rate in the subgroup", "Support")
+_HEADER = ("Rule", "Gap", "Rate in the\nsubgroup", "Support")
 #: The title of gaps of rates, and how long the longest bar is.
-_POINTS, _BAR = "Gap, percentage points", 40
+_POINTS, _BAR = "Gap,\npercentage points", 40
 _NAMES = {"broader": "↑ Broader", "this": "● This one", "narrower": "↓ Narrower"}
 
 
