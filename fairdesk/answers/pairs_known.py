@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairdesk.answers.answer import PairsOf
 from fairdesk.answers.selection import Run
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.wording import words
@@ -18,3 +19,11 @@ def sufficient_names(spec: AuditSpec, runs: Sequence[Run]) -> frozenset[str]:
         for name, count in zip(names, run.sufficient_alone, strict=False)
         if count
     )
+
+
+def pairs_alone(spec: AuditSpec, runs: Sequence[Run], name: str) -> PairsOf | None:
+    """Return the pairs in which changing an attribute is enough, of the run with most of them."""
+    place = words.protected_names(spec.domain).index(name)
+    counts = {run.id: run.sufficient_alone[place] for run in runs if run.sufficient_alone}
+    most = max(counts, key=lambda each: counts[each], default=None)
+    return PairsOf(most, alone=name) if most is not None and counts[most] else None

@@ -58,6 +58,8 @@ class Space:
         What sampling says of the rest.
     counted : bool
         Rows of the data, counted one by one: observed, not proven.
+    attributes : tuple of str
+        The protected attributes that are changed, of what is proven.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Space:
     n_samples: int = 0
     guess: Guess | None = None
     counted: bool = False
+    attributes: tuple[str, ...] = ()
 
     def parts(self) -> Iterator[tuple[str, Fraction]]:
         """Yield the verdicts with their shares, those of nobody left out."""
@@ -176,7 +179,10 @@ def space_of(name: str, proven: Proven) -> Space:
     guess, seen = None, proven.estimated
     if seen is not None and seen.n_samples and not proven.exact:
         guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)
-    return Space(name, certified, falsified, proven.exact, int(proven.total or 0), guess)
+    return Space(
+        *(name, certified, falsified, proven.exact, int(proven.total or 0), guess),
+        attributes=proven.attributes,
+    )
 
 
 def space_around(spec: AuditSpec, counts: NeighbourhoodCounts) -> Space:
@@ -225,6 +231,10 @@ class Spaces:
             for bar in self.bars
             for verdict, _share in bar.parts()
         )
+
+    def bar_at(self, key: int) -> int:
+        """Return which bar a part belongs to, by its key."""
+        return [place for place, bar in enumerate(self.bars) for _part in bar.parts()][key]
 
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""

@@ -9,8 +9,8 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.pairs_known import sufficient_names
+from fairdesk.answers.answer import PairsOf, Question
+from fairdesk.answers.pairs_known import pairs_alone, sufficient_names
 from fairdesk.answers.rates import (
     bounded_rates,
     concludes,
@@ -66,6 +66,12 @@ _REGIONS = 5
 #: Below bars with a falsified share whose pairs are known.
 FALSIFIED_PAIRS = (
     "Click the falsified share, or choose it with the arrow keys and press Enter, to list pairs."
+)
+
+#: The same below bars of each attribute alone.
+PAIRS_ALONE = (
+    "Click a bar of one attribute, or choose it with the arrow keys and press Enter, to list pairs "
+    "in which only this attribute changes."
 )
 
 #: How to read the icicle, and how to walk in it.
@@ -182,12 +188,15 @@ class ProofPage(RunPage):
         The run that is under way is to end; what it proved is kept.
     show_examples : int, object
         A run's examples of these numbers are to be shown; of no numbers all.
+    show_pairs : PairsOf
+        The pairs of one attribute alone are to be shown.
     """
 
     prove = Signal()
     go_on = Signal(int, float)
     stop = Signal()
     show_examples = Signal(int, object)
+    show_pairs = Signal(object)
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, proves, "Run whose certification is shown", Question.CERTAIN)
@@ -205,6 +214,10 @@ class ProofPage(RunPage):
         for bars in (self.bars, self.shares):
             bars.opened.connect(partial(self._show_falsified, bars))
         self._pairs_words = parts.quiet(FALSIFIED_PAIRS)
+        self.alone.opened.connect(self._show_alone)
+        self._alone_words = parts.quiet(PAIRS_ALONE)
+        #: What is known of the bars of each attribute alone, in their order.
+        self._known: tuple[PairsOf | None, ...] = ()
         self.refinement = RefinementView(session)
         self.refinement.show_examples.connect(self.show_examples)
         regions = ("Region", "Share of the input domain", "Data-weighted share")
@@ -292,6 +305,7 @@ class ProofPage(RunPage):
         return (
             (self.chart, "", ""),
             (self.alone, "", ""),
+            (self._alone_words, "", ""),
             (self.rates, "Selection rates of groups", proof_words.RATES),
             (self.rate_notes, "", ""),
             (self.refinement, "Certified and falsified regions", _WHERE),
@@ -349,6 +363,12 @@ class ProofPage(RunPage):
         if run is not None and run.found and bars.drawing.falsified[place]:
             self.show_examples.emit(run.id, ())
 
+    def _show_alone(self, place: int) -> None:
+        """Show the pairs that are known of the attribute of a bar."""
+        known = self._known[self.alone.drawing.bar_at(place)]
+        if known is not None:
+            self.show_pairs.emit(known)
+
     def _ask_more(self, seconds: float) -> None:
         if self._told is not None:
             self.go_on.emit(self._told.id, seconds)
@@ -372,9 +392,15 @@ class ProofPage(RunPage):
         self._draw_shares(run)
         self._show_around(run)
         heading = "All protected attributes, and each alone, in the input domain"
-        alone = alone_of(spec, shown, sufficient_names(spec, self._session.runs))
+        runs = self._session.runs
+        alone = alone_of(spec, shown, sufficient_names(spec, runs))
         self.alone.draw(Spaces(alone, heading, "Effect of each attribute alone"))
-        self._show_section(self.alone, there=not self.alone.drawing.empty)
+        self._show_section(self.alone, there=bool(alone))
+        self._known = tuple(
+            pairs_alone(spec, runs, bar.attributes[0]) if len(bar.attributes) == 1 else None
+            for bar in alone
+        )
+        self._show_section(self._alone_words, there=any(self._known))
         grown = proof_words.main_proof(shown)
         drawing = Drawing("", "", "", ()) if grown is None else course_of_proof(grown, whole=True)
         self._show_section(self.chart, there=not drawing.empty)

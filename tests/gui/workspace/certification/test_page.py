@@ -250,6 +250,27 @@ def test_a_falsified_share_opens_the_pairs_of_its_run(qtbot, opened, path):
 # -- the page ---------------------------------------------------------------------------------
 
 
+def test_a_bar_of_one_attribute_opens_the_pairs_of_that_attribute(qtbot, opened, path):
+    workspace = opened(path)
+    proof, (record,) = workspace.proof, workspace._session.runs
+    alone = [msgspec.structs.replace(DOMAIN, attributes=(name,)) for name in BOTH]
+    # only in pairs of one of them is that one enough
+    found = msgspec.structs.replace(record, sufficient_alone=(0, 7))
+    workspace._session.runs = (found,)
+    workspace.show_page(PROOF)
+    proof._take(msgspec.structs.replace(found, figures=(DOMAIN, *alone), spec=RunSpec("certify")))
+    assert proof._alone_words.isVisibleTo(proof)
+    keys = [proof.alone.drawing.bar_at(key) for key in range(9)]
+    assert keys == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+    proof.alone.opened.emit(0)
+    proof.alone.opened.emit(3)
+    assert workspace._pages.currentWidget() is proof
+    proof.alone.opened.emit(8)
+    assert workspace._pages.currentWidget() is workspace.examples
+    assert workspace.examples.pairs.filters.alone == BOTH[1]
+    workspace._session.runs = (record,)
+
+
 def test_before_a_proof_the_page_offers_one(qtbot, opened, path):
     workspace = opened(path)
     workspace.show_page(PROOF)
@@ -600,6 +621,18 @@ def test_bar_and_table_of_runs_count_the_rows_that_are_certified_with_their_neig
     (table,) = opened(path).findChildren(RunsTable)
     cells = [table.item(run - 1, column).text() for column in (4, 5)]
     assert cells == ["150 certified, 40 falsified", "200"]
+    # where a method's name would be cut, seeds give way first
+    whole = table.sizeHintForColumn(1)
+    table.resize(760, table.height())
+    assert not table.isColumnHidden(3)
+    for width in range(760, 400, -20):
+        table.resize(width, table.height())
+        if table.isColumnHidden(3):
+            break
+        assert table.columnWidth(1) >= whole
+    assert table.isColumnHidden(3)
+    assert not table.isColumnHidden(5)
+    assert table.columnWidth(1) >= whole
 
 
 def test_the_bar_below_shows_what_is_proven(qtbot):
