@@ -151,26 +151,22 @@ class Elided(Words):
     def __init__(self, text: str = "", *, tone: str = "", strong: bool = False) -> None:
         super().__init__(tone=tone, strong=strong, wrap=False)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._whole = ""
         self.say(text)
 
     def say(self, text: str) -> None:
         """Show a text."""
-        self._whole = text
+        self.setText(text)
         self.setToolTip(html.escape(text))
         self.setAccessibleName(text)
-        self._cut()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Cut anew."""
-        super().resizeEvent(event)
-        self._cut()
-
-    def _cut(self) -> None:
-        cut = self.fontMetrics().elidedText(
-            self._whole, Qt.TextElideMode.ElideMiddle, max(self.width(), 40)
+    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw what there is room for."""
+        middle = Qt.TextElideMode.ElideMiddle
+        cut = self.fontMetrics().elidedText(self.text(), middle, self.width())
+        palette, role = self.palette(), self.foregroundRole()
+        self.style().drawItemText(
+            *(QPainter(self), self.rect(), self.alignment(), palette, self.isEnabled(), cut, role)
         )
-        self.setText(cut)
 
 
 def title(text: str) -> Words:
