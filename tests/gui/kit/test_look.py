@@ -1,13 +1,14 @@
 """How controls look: seen in both themes, focus too, and alike."""
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QPushButton,
     QRadioButton,
@@ -197,3 +198,34 @@ def test_a_text_does_not_touch_the_edge_of_its_field(qtbot, themed):
         qtbot.addWidget(each)
         each.show()
     assert field.textMargins().left() >= theme.TIGHT
+
+
+def test_the_arrow_of_a_button_with_a_menu_is_wide_enough_to_be_hit(qtbot, scheme):
+    button, pressed, opened = QToolButton(), [], []
+    qtbot.addWidget(button)
+    button.setText("Continue")
+    button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+    menu = QMenu(button)
+    menu.aboutToShow.connect(lambda: (opened.append(True), QTimer.singleShot(0, menu.close)))
+    menu.addAction("For an hour")
+    button.setMenu(menu)
+    button.clicked.connect(lambda: pressed.append(True))
+    button.resize(160, 36)
+    button.show()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(160 - theme.WIDE + 3, 18))
+    assert (pressed, opened) == ([], [True])
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton, pos=QPoint(160 - theme.WIDE - 3, 18))
+    assert (pressed, opened) == ([True], [True])
+
+
+def test_nothing_is_drawn_between_two_scroll_bars(qtbot, scheme):
+    area = QScrollArea()
+    qtbot.addWidget(area)
+    area.setFrameShape(QScrollArea.Shape.NoFrame)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    area.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+    area.resize(200, 200)
+    area.show()
+    picture = area.grab().toImage()
+    corner = {picture.pixelColor(x, y).name() for x in range(190, 200) for y in range(190, 200)}
+    assert len(corner) == 1

@@ -20,10 +20,11 @@ from PySide6.QtWidgets import (
     QStyleOptionComboBox,
     QStyleOptionComplex,
     QStyleOptionSpinBox,
+    QToolButton,
     QWidget,
 )
 
-from fairdesk.gui.kit.look.tokens import ROUNDED, TIGHT, colours
+from fairdesk.gui.kit.look.tokens import ROUNDED, TIGHT, WIDE, colours
 
 #: Set on the one button of a page that is filled.
 _FILLED: Final = "filled"
@@ -34,6 +35,9 @@ _INDICATORS: Final = (
 )
 _COMBO: Final = QStyle.ComplexControl.CC_ComboBox
 _SPIN: Final = QStyle.ComplexControl.CC_SpinBox
+_TOOL: Final = QStyle.ComplexControl.CC_ToolButton
+#: What of a button with a menu is pressed, and what opens the menu.
+_PRESSED, _MENU = QStyle.SubControl.SC_ToolButton, QStyle.SubControl.SC_ToolButtonMenu
 _ENABLED: Final = QStyle.StateFlag.State_Enabled
 #: Where a choice shows its text, and how that is cut.
 _TEXT, _CUT = QStyle.SubControl.SC_ComboBoxEditField, Qt.TextElideMode.ElideRight
@@ -99,7 +103,7 @@ class Style(QProxyStyle):
             _draw_field(painter, option)
         elif element in _INDICATORS:
             _draw_indicator(painter, option, round_=element != _INDICATORS[0])
-        else:
+        elif element != QStyle.PrimitiveElement.PE_PanelScrollAreaCorner:
             super().drawPrimitive(element, option, painter, widget)
 
     def drawComplexControl(  # noqa: N802 - Qt's name
@@ -151,6 +155,10 @@ class Style(QProxyStyle):
         """Return where the parts of a control are: a scroll bar has no arrows."""
         if control == QStyle.ComplexControl.CC_ScrollBar and isinstance(widget, QScrollBar):
             return _scroll_bar_part(widget, part)
+        if control == _TOOL and part in (_PRESSED, _MENU) and _offers_more(widget):
+            # wide enough to be hit
+            at = option.rect.width() - WIDE
+            return option.rect.adjusted(*((at, 0, 0, 0) if part == _MENU else (0, 0, -WIDE, 0)))
         rect = super().subControlRect(control, option, part, widget)  # type: ignore[arg-type]  # as above
         if part == _TEXT and control == _COMBO:
             # a text does not touch the edge
@@ -162,6 +170,12 @@ class Style(QProxyStyle):
         super().polish(subject)  # type: ignore[call-overload]  # one of its forms takes it
         if isinstance(subject, QLineEdit) and not isinstance(subject.parent(), QComboBox):
             subject.setTextMargins(TIGHT, 0, TIGHT, 0)
+
+
+def _offers_more(widget: QWidget | None) -> bool:
+    """Return whether a button has an arrow beside it that opens a menu."""
+    menu = QToolButton.ToolButtonPopupMode.MenuButtonPopup
+    return isinstance(widget, QToolButton) and widget.popupMode() == menu
 
 
 def _is_flat(widget: QWidget | None) -> bool:
