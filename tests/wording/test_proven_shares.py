@@ -8,7 +8,7 @@ from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.kinds.proof import Spaces, space_of
 from fairdesk.data.formats.reading import read_table
-from fairdesk.gui.workspace.certification.page import pair_rows, region_rows
+from fairdesk.gui.workspace.certification.rows import pair_rows, region_rows
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Measure
 from fairdesk.results.proofs import Estimated, PairShare, Part, Proven, Region

@@ -24,16 +24,15 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
+from fairdesk.gui.workspace.groups.figure_detail import FigureDetail
 from fairdesk.gui.workspace.groups.group_part import MORE, TablePart
-from fairdesk.gui.workspace.groups.group_rows import Edges, RowsDialog
 from fairdesk.gui.workspace.groups.observed_tables import ObservedTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.columns import Column
-from fairdesk.wording.groups.tables import group_text, outcome_of, reference_of
+from fairdesk.wording.groups.tables import outcome_of, reference_of
 
-_HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
 _EACH = "each attribute alone"
 _BOTH = "decision and recorded outcome"
 #: Above tables with different references.
@@ -87,7 +86,7 @@ class GroupTables(RunPage):
         self.shown: list[TablePart] = []
         self.kind, self.by = QComboBox(), QComboBox()
         self._more = self._make_more()
-        self.detail = _Detail(session)
+        self.detail = FigureDetail(session)
         self._stack_up(self._make_empty(), self._make_full())
         self.refresh()
 
@@ -302,61 +301,6 @@ class GroupTables(RunPage):
                 part.forget()
         self.detail.show_figure(table, line, column)
         self._make_room()
-
-
-class _Detail(parts.Card):
-    """How a figure came: always in sight, below the tables."""
-
-    def __init__(self, session: Session) -> None:
-        super().__init__(margin=theme.NEAR)
-        self._session = session
-        self._chosen: tuple[GroupTable, GroupLine] | None = None
-        self.edges: Edges = {}
-        self.group = parts.Words(strong=True)
-        self.formula = parts.Words()
-        self.formula.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.formula.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.rows = parts.push_button("&Show the rows", self._show_rows)
-        self.rows.setToolTip("List the rows of the data that were counted here")
-        row = layouts.row(
-            layouts.grow(layouts.column(self.group, self.formula, spacing=theme.TIGHT)),
-            layouts.at(self.rows, Qt.AlignmentFlag.AlignTop),
-            spacing=theme.WIDE,
-        )
-        self.body.addLayout(row)
-        self.clear()
-
-    @property
-    def tells(self) -> bool:
-        """Whether a figure is chosen."""
-        return self._chosen is not None
-
-    def clear(self) -> None:
-        """Tell of nothing."""
-        self._chosen = None
-        self.formula.setText(_HOW)
-        self.formula.setMinimumHeight(0)
-        self.rows.setEnabled(False)
-        for widget in (self.group, self.rows):
-            widget.hide()
-        self.setAccessibleName(_HOW)
-
-    def show_figure(self, table: GroupTable, line: GroupLine, column: Column) -> None:
-        """Tell how one figure of a group came."""
-        self._chosen = table, line
-        formula = column.formula(table, line) or _HOW
-        self.group.setText(group_text(table, line))
-        self.formula.setText(formula)
-        # as high for short formulas as for most: the tables above must not move
-        self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
-        for widget in (self.group, self.rows):
-            widget.show()
-        self.rows.setEnabled(bool(line.n_samples))
-        self.setAccessibleName(f"{group_text(table, line)}: {formula}")
-
-    def _show_rows(self) -> None:
-        if self._chosen is not None:
-            RowsDialog(self._session, self.edges, *self._chosen, parent=self.window()).show()
 
 
 def _references(table: GroupTable) -> tuple[str, ...]:

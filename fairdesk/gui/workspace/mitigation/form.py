@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
@@ -26,25 +25,15 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import Option, options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue, RunSpec
-from fairdesk.audit.runs.mitigation import check_repair
-from fairdesk.audit.store.records import PairQuery, RunRecord
-from fairdesk.audit.store.store import Store
-from fairdesk.errors import SpecError
 from fairdesk.gui.forms.options import OptionsForm, hint, number_field
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.hints.helping import HelpButton, set_topic
-from fairdesk.gui.workspace.subgroups.finding import score_text
+from fairdesk.gui.workspace.mitigation.offer import PAIRS, RULES, Offer, Rule
 from fairdesk.manual.places import option_place
 from fairdesk.models.model import Capability
-from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
-from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.rules import rule_phrase
 
-PAIRS, RULES = "repair-aequitas", "repair-testsgd"
-#: Rule sets that are offered at most: those with the highest scores.
-_MOST_RULES = 100
 #: In less width one question stands below the other.
 _BESIDE = 780
 _MOST_SEED = 2**31 - 1
@@ -76,86 +65,6 @@ _ROWS_ONLY = (
     "This model cannot be retrained here. The result is a set of labelled augmentation rows "
     "for training it elsewhere; there is no chart and no model."
 )
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule set that was found."""
-
-    run: RunRecord
-    found: RuleSet
-    text: str
-
-
-@dataclass(frozen=True)
-class Offer:
-    """What there is to repair.
-
-    Attributes
-    ----------
-    pairs : dict[int, int]
-        Per run that found any: how many pairs, dismissed ones left out.
-    titles : dict[int, str]
-        Of these runs.
-    flagged : int
-        How many of all pairs are flagged.
-    wrong : str
-        Why nothing can be repaired here at all; empty where something can.
-    """
-
-    pairs: dict[int, int] = field(default_factory=dict)
-    titles: dict[int, str] = field(default_factory=dict)
-    flagged: int = 0
-    wrong: str = ""
-
-
-def wrong_with(store: Store) -> str:
-    """Say why nothing can be repaired in an audit at all; empty where something can."""
-    try:
-        # nothing is counted for a rule set that is told: what it refuses is the data and labels
-        check_repair(RunSpec(RULES), store)
-    except SpecError as error:
-        return str(error)
-    return ""
-
-
-def offer_of(store: Store, wrong: str) -> Offer:
-    """Look into the audit file for what there is to repair; ``wrong`` is why nothing can be."""
-    runs = {run.id: METHODS[run.spec.method].title for run in store.runs()}
-    counts = {
-        run: sum(store.count(PairQuery(run=run, mark=mark)) for mark in ("", "flagged"))
-        for run in runs
-    }
-    return Offer(
-        {run: count for run, count in counts.items() if count},
-        runs,
-        store.count(PairQuery(mark="flagged")),
-        wrong,
-    )
-
-
-def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
-    """List the rule sets that stand for themselves, of each question the newest run's."""
-    newest: dict[tuple[str, str], tuple[RunRecord, list[RuleSet]]] = {}
-    for run in runs:
-        for each in run.figures:
-            if isinstance(each, RuleSet) and each.leader < 0:
-                key = run.spec.text, each.outcome
-                if key not in newest or newest[key][0] is not run:
-                    newest[key] = (run, [])
-                newest[key][1].append(each)
-    found = [(run, each) for run, sets in newest.values() for each in sets]
-    found.sort(key=lambda pair: -pair[1].score)
-    return tuple(
-        Rule(
-            run,
-            each,
-            # the number first: a long rule is cut at its end
-            f"{score_text(each.outcome, each.score)}: {rule_phrase(spec, each.conditions)}"
-            + (f", “{outcome_text(spec, each.outcome)}”" if each.outcome else ""),
-        )
-        for run, each in found[:_MOST_RULES]
-    )
 
 
 class RepairForm(QWidget):

@@ -24,11 +24,11 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.mitigation.chart import Curve
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
-from fairdesk.gui.workspace.mitigation.form import (
+from fairdesk.gui.workspace.mitigation.form import RepairForm
+from fairdesk.gui.workspace.mitigation.offer import (
     PAIRS,
     RULES,
     Offer,
-    RepairForm,
     offer_of,
     rules_of,
     wrong_with,

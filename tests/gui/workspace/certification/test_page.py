@@ -19,8 +19,9 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
-from fairdesk.gui.workspace.certification.page import off, pair_rows, rate_rows, region_rows
+from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
+from fairdesk.gui.workspace.certification.rows import pair_rows, rate_rows, region_rows
 from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, PROOF
 from fairdesk.gui.workspace.overview.next_step import PROVE, next_step

@@ -23,7 +23,8 @@ from fairdesk.gui.workspace.common.steps import Sign
 from fairdesk.gui.workspace.mitigation import export as repair_export
 from fairdesk.gui.workspace.mitigation.chart import Curve
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
-from fairdesk.gui.workspace.mitigation.form import RepairForm, offer_of, rules_of
+from fairdesk.gui.workspace.mitigation.form import RepairForm
+from fairdesk.gui.workspace.mitigation.offer import offer_of, rules_of
 from fairdesk.gui.workspace.mitigation.page import since, step_text
 from fairdesk.gui.workspace.overview.next_step import next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
