@@ -45,11 +45,7 @@ class RuleTable(QTableWidget):
         self.setWordWrap(True)
         head = self.horizontalHeader()
         head.setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
-        for place in range(len(header)):
-            words = place < wide
-            head.setSectionResizeMode(
-                place, QHeaderView.ResizeMode.Stretch if words else QHeaderView.ResizeMode.Fixed
-            )
+        head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         shortcut(self, QKeySequence.StandardKey.Copy, self.copy, f"Copy the table “{name}”")
 
     def show_rows(self, rows: Sequence[Sequence[Cell]]) -> None:
@@ -103,6 +99,10 @@ class RuleTable(QTableWidget):
         for place in range(self._wide, self.columnCount()):
             wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
             head.resizeSection(place, wide + theme.WIDE)
+        # at once: a column that stretches would have its width after rows were given their heights
+        numbers = sum(head.sectionSize(place) for place in range(self._wide, self.columnCount()))
+        for place in range(self._wide):
+            head.resizeSection(place, (self.viewport().width() - numbers) // self._wide)
         self.resizeRowsToContents()
         for row in range(self.rowCount()):
             self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)

@@ -149,7 +149,6 @@ class LatticeView(QTableWidget):
         self.setItemDelegateForColumn(2, _Bar(self))
         head = self.horizontalHeader()
         head.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.cellClicked.connect(lambda row, _column: self._open(row))
         self.cellActivated.connect(lambda row, _column: self._open(row))
 
@@ -212,6 +211,8 @@ class LatticeView(QTableWidget):
             wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
             wide += _BAR + theme.NEAR if place == 2 else 0
             head.resizeSection(place, wide + theme.NEAR)
+        others = head.length() - head.sectionSize(1)
+        head.resizeSection(1, self.viewport().width() - others)
         self.resizeRowsToContents()
         for row in range(self.rowCount()):
             self.setRowHeight(row, self.rowHeight(row) + theme.TIGHT)
