@@ -23,7 +23,9 @@ def sufficient_names(spec: AuditSpec, runs: Sequence[Run]) -> frozenset[str]:
 
 def pairs_alone(spec: AuditSpec, runs: Sequence[Run], name: str) -> PairsOf | None:
     """Return the pairs in which changing an attribute is enough, of the run with most of them."""
-    place = words.protected_names(spec.domain).index(name)
-    counts = {run.id: run.sufficient_alone[place] for run in runs if run.sufficient_alone}
+    names = words.protected_names(spec.domain)
+    counts = {
+        run.id: dict(zip(names, run.sufficient_alone, strict=False)).get(name, 0) for run in runs
+    }
     most = max(counts, key=lambda each: counts[each], default=None)
     return PairsOf(most, alone=name) if most is not None and counts[most] else None

@@ -68,7 +68,7 @@ FALSIFIED_PAIRS = (
 #: The same below bars of each attribute alone.
 PAIRS_ALONE = (
     "Click a bar of one attribute, or choose it with the arrow keys and press Enter, to list pairs "
-    "in which only this attribute changes."
+    "in which changing this attribute alone changes the decision."
 )
 
 #: How to read the icicle, and how to walk in it.
