@@ -46,7 +46,7 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
                 say("Decisions in the data"),
                 say(
                     "Selection rate: share of each group with the decision “{decided}” in the "
-                    "column “{column}”, counted in the rows of the data, with Wilson’s {percent} "
+                    "column “{column}”, counted in the rows of the data, with a {percent} "
                     "confidence interval.",
                     column=column,
                     decided=decided,
@@ -64,7 +64,7 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
                 say("Recorded outcomes in the data"),
                 say(
                     "Base rate: share of each group with the recorded outcome “{favourable}”, "
-                    "counted in the rows of the data, with Wilson’s {percent} confidence interval. "
+                    "counted in the rows of the data, with a {percent} confidence interval. "
                     "It describes the data, not the model.",
                     favourable=spec.favourable,
                     percent=words.percent_of("95"),

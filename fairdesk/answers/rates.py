@@ -96,15 +96,21 @@ def misfit_sentence(
 ) -> str:
     """Name the groups that the model of the data does not fit; empty where it fits all."""
     found = [each for each in figures if isinstance(each, ProvenRates)]
-    unfit = [_unfit(each, bounded_rates(spec, each, tables)) for each in found]
-    groups = words.joined([*filter(None, unfit)])
-    return say("The model of the data does not fit {groups}.", groups=groups) if groups else ""
+    groups = words.joined(
+        [group for each in found for group in _unfit(each, bounded_rates(spec, each, tables))]
+    )
+    if not groups:
+        return ""
+    return say(
+        "The model of the data does not fit {groups}: do not quote its shares for them.",
+        groups=groups,
+    )
 
 
-def _unfit(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> str:
+def _unfit(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> list[str]:
     """Name those of an attribute's groups that the model of the data does not fit."""
-    values = [each.value for each in bounded if each.is_outside]
-    return f"{words.quoted(rates.attribute)} = {words.joined(values, 'or')}" if values else ""
+    name = words.quoted(rates.attribute)
+    return [f"{name} = {each.value}" for each in bounded if each.is_outside]
 
 
 def concludes(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> bool:
@@ -137,10 +143,11 @@ def ratio_sentence(
     said = proof_words.ratio_sentence(rates)
     if any(each.is_outside for each in bounded):
         said = say(
-            "No conclusion on the impact ratio by {name}: the model of the data does not fit "
-            "{groups} (observed outside of the bounds, hence not shown).",
+            "No conclusion on the impact ratio by {name}: {groups} observed more than {most} "
+            "percentage points outside of the bounds, hence not shown.",
+            most=words.number(100 * _MISFIT),
             name=words.quoted(rates.attribute),
-            groups=_unfit(rates, bounded),
+            groups=words.joined(_unfit(rates, bounded)),
         )
     counted = counted_ratio(rates, tables)
     if counted is None:

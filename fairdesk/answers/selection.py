@@ -30,7 +30,7 @@ from fairdesk.wording.certified.neighbourhoods import (
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.tables import group_text, worst_of, worst_statement
+from fairdesk.wording.groups.tables import worst_of, worst_statement
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.proofs import (
     estimated_sentence,
@@ -280,16 +280,11 @@ def _with_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
     lowest = min(crossed, key=_worst_ratio, default=None)
     if lowest is None or len(shown.attributes) > 1 or _worst_ratio(lowest) >= _worst_ratio(shown):
         return ""
-    worst = worst_of(lowest)
-    return (
-        say(
-            "Lowest impact ratio by {by} ({group}: {ratio})",
-            by=words.listed(shown.attributes),
-            ratio=words.number(_worst_ratio(lowest), 2),
-            group=group_text(lowest, worst),
-        )
-        if worst is not None
-        else ""
+    return say(
+        "Lowest impact ratio by {by}; by {both}: {ratio}",
+        by=words.listed(shown.attributes),
+        both=words.listed(lowest.attributes),
+        ratio=words.number(_worst_ratio(lowest), 2),
     )
 
 
@@ -385,7 +380,7 @@ def _example(
 def reverse_sentence(pair: Pair) -> str:
     """Say where the same values are found with the decisions the other way round."""
     number, run = words.number(pair.id), str(pair.run)
-    if pair.plausible is False:
+    if pair.plausible is not None and not pair.plausible:
         return say(
             "The other way round: pair {number} of run {run}, not plausible.",
             number=number,

@@ -55,6 +55,11 @@ FRAME: dict[str, str] = fixed(
             "drawn in the same way as these rows."
         ),
         "means example": "Found by a search. It does not show how often this happens.",
+        "means CI": (
+            "Confidence interval, made by a procedure whose intervals contain the true value in 95 "
+            "of 100 audits."
+        ),
+        "means p": "How probable a difference at least as large is by chance alone.",
         "place": "Section {section}, page {page}",
         "sources": "Sources",
         "unsigned": "Draft: not signed off",

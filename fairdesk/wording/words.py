@@ -35,8 +35,8 @@ OBSERVED = fixed(
 FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
 #: For what p-values are corrected: said once where they are shown.
 CORRECTED = fixed(
-    "A corrected p is corrected for all groups of its table (Holm). Confidence intervals are not "
-    "corrected, not even for picking the lowest ratio."
+    "A corrected p allows for all groups of its table. Confidence intervals do not, nor for "
+    "picking the lowest ratio."
 )
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
@@ -201,12 +201,10 @@ def signed(value: float, digits: int = 2) -> str:
     return f"{'−' if value < 0 and float(text) else '+'}{localised(text)}"
 
 
-def rounding_note(first: float, second: float) -> str:
-    """Say that a difference of shares was made before percentages were rounded to one decimal."""
+def digits_apart(first: float, second: float) -> int:
+    """Return with how many digits two shares differ by what is written of their difference."""
     one, other, apart = (round(100 * each, 1) for each in (first, second, first - second))
-    if round(one - other, 1) == apart:
-        return ""
-    return say("(Calculated before rounding.)")
+    return 1 if round(one - other, 1) == apart else 2
 
 
 def plain(value: float, digits: int) -> str:

@@ -540,7 +540,7 @@ def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(
     for crossed, named in ((lower, True), (higher, False)):
         answer = answered(spec, Question.GROUPS, run(1, "groups", TABLE, crossed))
         assert answer.said.value == f"{worst.impact_ratio:.2f}"
-        assert ("cook: 0.31)" in answer.said.label) is named
+        assert answer.said.label.endswith("; by sex and job: 0.31") is named
         assert "cook" not in " ".join(answer.details)
         assert "screening rule" not in answer.said.sentence
         assert sum("screening rule" in each for each in answer.details) == 1

@@ -262,7 +262,7 @@ def test_the_interval_of_two_true_positive_rates_is_newcombes():
 
 def test_it_is_said_which_groups_the_reference_is_taken_from_and_what_an_interval_is_for(text):
     assert "highest rate among groups of at least 2 % of the rows in the same table" in text
-    assert "an interval is for individuals drawn in the same way as these rows" in text
+    assert "interval is for individuals drawn in the same way as these rows" in text
     assert "This is also the adverse impact ratio (AIR)" in text
     assert "The odds of the favourable outcome in group g" in text
     assert "Precision is the share of favourable decisions" in text

@@ -635,11 +635,21 @@ def test_shares_of_groups_are_of_those_whose_group_is_recorded(spec):
     assert group_columns.formula(spec, TABLE, unknown, "Share").endswith("Here it is not.")
 
 
-def test_a_gap_that_rounding_hides_says_so(spec):
+def test_the_sidebar_has_the_lowest_ratio_of_decisions(spec):
+    labels = msgspec.structs.replace(
+        TABLE,
+        of="label",
+        lines=tuple(msgspec.structs.replace(line, impact_ratio=0.01) for line in TABLE.lines),
+    )
+    lowest = min(line.impact_ratio for line in TABLE.lines)
+    assert group_words.lowest_in_short(spec, (labels, TABLE)) == f"lowest ratio {lowest:.2f}"
+    assert group_words.lowest_in_short(spec, (RULE,)) == ""
+
+
+def test_rates_whose_gap_rounding_hides_have_another_digit(spec):
     rule = msgspec.structs.replace(RULE, phi_in=0.6797, phi_out=0.9193)
-    assert "68.0 % against 91.9 %" in plain(subgroup_words.rule_set_sentence(spec, rule))
-    assert subgroup_words.evidence_sentence(spec, rule, MINED).endswith("before rounding.)")
-    assert "rounding" not in subgroup_words.evidence_sentence(spec, RULE, MINED)
+    assert "67.97 % against 91.93 %" in plain(subgroup_words.rule_set_sentence(spec, rule))
+    assert "20.7 % against 83.1 %" in plain(subgroup_words.rule_set_sentence(spec, RULE))
 
 
 def test_a_broader_subgroup_with_the_same_gap_is_named(spec):

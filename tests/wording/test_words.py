@@ -192,8 +192,8 @@ def test_a_large_number_is_never_a_power_of_ten():
 
 
 def test_a_difference_says_when_rounding_hides_how_it_came():
-    assert words.rounding_note(0.6797, 0.9193)
-    assert not words.rounding_note(0.207, 0.831)
+    assert words.digits_apart(0.6797, 0.9193) == 2
+    assert words.digits_apart(0.207, 0.831) == 1
 
 
 def test_a_long_text_is_cut_to_a_cell_on_one_line():

@@ -257,10 +257,9 @@ def _counterexamples(proven: Proven) -> str:
             "counterexamples."
         )
     return say(
-        "Every falsified combination is proven to receive two different decisions: by "
-        "querying the model itself, or by bounds of its two outputs that are further apart "
-        "than its rounding. “fairdesk verify” re-queries the model for instances drawn from "
-        "these regions."
+        "Every falsified combination is proven to receive two different decisions, by querying "
+        "the model or by bounds of its outputs. “fairdesk verify” re-queries the model for "
+        "instances drawn from these regions."
     )
 
 
@@ -534,7 +533,7 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
                 proof_words.least_percent(each.share),
                 proof_words.about_percent(each.population),
             )
-            for each in sorted(found, key=lambda each: -each.population)[:_REGIONS]
+            for each in sorted(found, key=_by_size)[:_REGIONS]
         )
         blocks.append(
             Grid(
@@ -549,6 +548,11 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
             )
         )
     return blocks
+
+
+def _by_size(region: Region) -> tuple[float, float]:
+    """Order regions by their share of people as it is written, then by that of the domain."""
+    return -round(region.population, 4), -region.share
 
 
 def _exactly(count: int) -> str:

@@ -352,7 +352,11 @@ def method_blocks(material: Material) -> list[Block]:
                 str(run.spec.seed),
                 "the random seed; the same seed gives the same random numbers",
             ),
-            ("budget", " or ".join(limits) or "none", "the limit at which the run ends"),
+            (
+                "budget",
+                " or ".join(limits) or "none",
+                "the limit at which the run ends; of a limit for all runs, what others left",
+            ),
             *_near_rows(run),
             *option_rows(run),
             *_group_rows(run),

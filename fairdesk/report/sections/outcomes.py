@@ -41,7 +41,7 @@ from fairdesk.wording.language import fixed, say
 #: Groups listed per table; all are in the file “groups.csv”.
 _SHOWN = 40
 #: With fewer people than this a share says next to nothing.
-_FEW = 10
+_FEW = 30
 #: What is not told of groups that are not compared.
 _COMPARED = ("impact", "shortfall", "difference", "test", "p", "holm", "smd", "equal", "odds")
 #: Groups with a curve of their own.
@@ -97,9 +97,9 @@ def outcomes(material: Material) -> Section:
             say(
                 "Observed: {run_name} counted {rows} of the data. The rate of each group is "
                 "compared with that of the reference group: {reference}, so do not compare "
-                "ratios between tables. Intervals of rates are Wilson confidence intervals "
-                "({percent}). The rates and ratios are counted, not estimated: an interval is for "
-                "individuals drawn in the same way as these rows. {more}",
+                "ratios between tables. The rates and ratios are counted, not estimated: a "
+                "{percent} confidence interval is for individuals drawn in the same way as these "
+                "rows. {more}",
                 reference=_reference(run),
                 more=" ".join(
                     (say(words.FOUR_FIFTHS), *group_words.corrected(material.group_tables))

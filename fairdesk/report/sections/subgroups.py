@@ -322,7 +322,7 @@ def _listed(
             )
             if any(subgroup_words.leaves_few(mined, each) for each in leaders)
             else "",
-            last=say(", then the lowest rate") if last_added else "",
+            last=say(", then the lowest rate of all") if last_added else "",
             level=words.plain(subgroup_words.CHANCE, 2),
         ),
         key=f"rules-{key}",

@@ -173,6 +173,17 @@ def shortest(figures: Iterable[Metric]) -> str:
     return say("score gap {n}", n=words.number(score, 3))
 
 
+def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
+    """Write the lowest impact ratio for a line of the sidebar: ``lowest ratio 0.13``."""
+    ratios = [
+        line.impact_ratio
+        for each in of_main_kind(spec, [each for each in figures if isinstance(each, GroupTable)])
+        for line in each.lines
+        if line.impact_ratio is not None
+    ]
+    return say("lowest ratio {ratio}", ratio=words.number(min(ratios), 2)) if ratios else ""
+
+
 def best_so_far(figures: Iterable[Metric]) -> str:
     """Say in a few words how far the widest groups are apart; empty where nothing is known."""
     figures = tuple(figures)

@@ -79,7 +79,7 @@ def evidence_sentence(
         "untouched": _untouched(rule_set),
     }
     several = mined is None or mined.rule_sets > 1
-    said = (
+    return (
         say(
             "{difference} (corrected {confidence} CI {ends}); {who}, {share} of {whole}; "
             "corrected {p}; {untouched}.",
@@ -91,12 +91,6 @@ def evidence_sentence(
             **values,
         )
     )
-    return f"{said} {_rounding(rule_set)}".rstrip()
-
-
-def _rounding(rule_set: RuleSet) -> str:
-    """Say that the gap is not that of the rounded rates, where it is not."""
-    return words.rounding_note(rule_set.phi_in, rule_set.phi_out) if rule_set.outcome else ""
 
 
 def margin_sentence(rule_set: RuleSet) -> str:
@@ -313,13 +307,15 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         p=p_is(rule_set.p),
         untouched=_untouched(rule_set),
     )
-    sentence = " ".join(filter(None, (sentence, _rounding(rule_set), _as_wide(spec, rule_set))))
+    sentence = f"{sentence} {_as_wide(spec, rule_set)}".rstrip()
     brief = say(
-        "{inside} for {group} against {outside} for {others}.",
+        "{inside} for {group} against {outside} for {others} ({what}; {untouched}).",
         inside=_rate(rule_set, rule_set.phi_in),
         group=rule_phrase(spec, rule_set.conditions),
         outside=_rate(rule_set, rule_set.phi_out),
         others=_others(rule_set),
+        what=_samples(rule_set),
+        untouched=_untouched(rule_set),
     )
     label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
     said = Statement("estimated", label, value, sentence)
@@ -359,6 +355,11 @@ def _gap(value: float, sentence: str, digits: int = 1, *, others: str = "") -> S
     return Statement("estimated", label, words.number(100 * value, digits), sentence)
 
 
+def _samples(rule_set: RuleSet) -> str:
+    texts = _about_texts(rule_set)
+    return say("texts with terms replaced" if texts else "perturbed data rows")
+
+
 def _others(rule_set: RuleSet) -> str:
     texts = _about_texts(rule_set)
     return say("the same texts with other terms" if texts else "all others")
@@ -394,7 +395,8 @@ def _counting(spec: AuditSpec, outcome: str) -> str:
 
 
 def _rate(rule_set: RuleSet, value: float) -> str:
-    return words.percent(value, 1.0) if rule_set.outcome else words.number(value, 3)
+    digits = words.digits_apart(rule_set.phi_in, rule_set.phi_out)
+    return words.percent(value, 1.0, digits) if rule_set.outcome else words.number(value, 3)
 
 
 def _points(rule_set: RuleSet, value: float) -> str:

@@ -243,8 +243,8 @@ def test_what_things_rest_on_is_told_by_word_and_by_mark():
         shapes[kind] = tuple(each.tag for each in mark.find("svg")), kind in ("example", "proven")
     assert set(shapes) == {"example", "observed", "estimated", "proven"}
     assert len(set(shapes.values())) == 4
-    # each is explained
-    assert len(document.xpath("//aside[@aria-labelledby='marks']//dd")) == 4
+    # each is explained, and so are confidence intervals and p
+    assert len(document.xpath("//aside[@aria-labelledby='marks']//dd")) == 6
 
 
 def test_the_manifest_can_be_saved_from_it(real):

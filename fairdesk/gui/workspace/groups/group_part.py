@@ -334,7 +334,7 @@ class TablePart(QWidget):
         which = f" These are the {drawn} largest of {there} groups." if drawn < there else ""
         explained = parts.quiet(
             "Share with the favourable recorded outcome among those with similar scores "
-            "(observed), with Wilson confidence intervals; a calibrated model stays near the "
+            "(observed), with 95 % confidence intervals; a calibrated model stays near the "
             f"dashed line.{which}"
         )
         return explained, self.curves

@@ -52,7 +52,7 @@ def of_audit(
         if runs
         else Standing("no runs yet", Sign.NOT_YET),
         DATA: Standing(f"{words.number(spec.data.rows)} rows", Sign.DONE),
-        GROUPS: _groups(runs),
+        GROUPS: _groups(spec, runs),
         LOG: Standing("runs and decisions"),
     }
     if spec.predictions:
@@ -131,12 +131,16 @@ def _repair(runs: Sequence[RunRecord], *, outdated: bool) -> Standing:
     return Standing("out of date", Sign.OUTDATED) if outdated else _repair_of(made[-1])
 
 
-def _groups(runs: Sequence[RunRecord]) -> Standing:
+def _groups(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     """Say how the newest run about groups stands; before any what the data show."""
     found = answering(runs, QuestionKind.GROUPS)
+    rated = answering(runs, QuestionKind.RATES)
+    # what was counted goes before what is estimated of subgroups, as on the page
+    if rated and (lowest := group_words.lowest_in_short(spec, rated[-1].figures)):
+        return Standing(lowest, OF_STATE[rated[-1].state])
     # rules are looked for first of all; other methods are there to be compared with
     mined = [run for run in found if mined_of(run)]
-    about = mined or found or answering(runs, QuestionKind.RATES)
+    about = mined or found or rated
     return _groups_of(about[-1]) if about else Standing("observed", Sign.DONE)
 
 
@@ -172,7 +176,8 @@ def _proof_of(run: Run) -> Standing:
     if proven is not None:
         consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
         # short, for the sidebar cuts what is longer
-        text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent)} proven same"
+        same = "same (model)" if proven.of == "people" else "proven same"
+        text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent)} {same}"
         if not consistent and not proven.exact:
             text = "none certified"
     elif (around := neighbourhoods_of(run.figures)) is not None:

@@ -699,7 +699,7 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     workspace = opened(path)
     workspace.show_page(PROOF)
     # people come before combinations wherever one number stands
-    assert "≥ 97.12 % proven same" in standing(workspace)
+    assert "≥ 97.12 % same (model)" in standing(workspace)
     page = workspace.proof
     assert page._of_people._kind.text() == "■ Proven"
     assert "for at least 2.11 % of the population" in plain(page._of_people._sentence.text())
