@@ -102,8 +102,10 @@ class Connection:
         ClusterError
             When the scheduler is gone.
         """
+        if self.lost:
+            raise scheduler_gone(self.where)
         try:
-            told = self.client.scheduler_info()["workers"]
+            told = self.client.sync(self._identity)["workers"]
         except (OSError, RuntimeError, TimeoutError) as error:
             raise scheduler_gone(self.where) from error
         return {
@@ -116,6 +118,17 @@ class Connection:
             )
             for address, each in told.items()
         }
+
+    async def _identity(self) -> dict[str, Any]:
+        """Ask the scheduler itself.
+
+        What `Client.scheduler_info` returns is overwritten every two seconds, without the workers:
+        now and then all of them would seem to be gone.
+        """
+        if self.client.scheduler is None:
+            raise RuntimeError("the client was closed")
+        answer: dict[str, Any] = await self.client.scheduler.identity(n_workers=-1)
+        return answer
 
     def submit(
         self,

@@ -53,6 +53,13 @@ def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
         Connection(Place("address", at=TCP))
 
 
+def test_workers_are_known_whatever_the_client_was_told_last(connection, monkeypatch):
+    # the client is told every two seconds, and without the workers
+    nobody = property(lambda _: {"workers": {}}, lambda *_: None)
+    monkeypatch.setattr(type(connection.client), "_scheduler_identity", nobody, raising=False)
+    assert len(connection.members()) == 2
+
+
 def test_an_encrypted_scheduler_needs_a_certificate():
     with pytest.raises(ClusterError, match="certificate"):
         Connection(Place("address", at=TLS))
