@@ -43,6 +43,8 @@ UNCHANGED, CHANGED, GAIN, LOSS = range(4)
 _SECONDS = 0.1
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
+#: Fewer rows were in vain where they took more than this part of the time of the larger part.
+_IN_VAIN = 0.8
 #: Once so many were drawn, fewer than one in so many must not be all that may be asked about.
 _MOST_DRAWN, _RAREST = 200_000, 10_000
 
@@ -74,7 +76,8 @@ class Pace:
     """Cuts blocks into parts that a model answers in about so many seconds.
 
     A budget of rows ends a run after the very person at whom it is used up, however fast the model
-    is: parts are cut so that no part reaches beyond.
+    is: parts are cut so that no part reaches beyond. Where a call takes its time however few rows
+    it has, as an ensemble of hundreds of trees does, parts become no smaller.
 
     Parameters
     ----------
@@ -100,6 +103,8 @@ class Pace:
         self._size = max(1, _FIRST_ROWS // members)
         self._most = max(1, _MOST_ROWS // members)
         self._told = -np.inf
+        #: Rows of the part before, and its seconds.
+        self._last = 0, 0.0
 
     @property
     def _left(self) -> float:
@@ -111,9 +116,14 @@ class Pace:
         while start < n_samples:
             size, began = at_most(self._size, self._left, self._each), perf_counter()
             yield slice(start, start + size)
-            wanted = self._seconds / max(perf_counter() - began, 1e-6)
+            took = max(perf_counter() - began, 1e-6)
+            rows = min(size, n_samples - start)
             start += size
-            self._size = int(np.clip(size * np.clip(wanted, 0.5, 2.0), 1, self._most))
+            last_rows, last_took = self._last
+            in_vain = took > self._seconds and rows < last_rows and took > _IN_VAIN * last_took
+            factor = 2.0 if in_vain else float(np.clip(self._seconds / took, 0.5, 2.0))
+            self._last = rows, took
+            self._size = int(np.clip(size * factor, 1, self._most))
 
     def of_unit(self, n_samples: int) -> Iterator[tuple[slice, bool]]:
         """Yield the parts of a unit, each with whether it is the last; an empty unit has one."""
