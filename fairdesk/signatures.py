@@ -408,11 +408,7 @@ def _folder(path: Path) -> Recognised | None:
         ("checkpoint", "a folder of TensorFlow checkpoints", types.TF_CHECKPOINT.as_model),
         ("model.safetensors", "a model of Hugging Face", types.TORCH),
         ("pytorch_model.bin", "a model of Hugging Face", types.TORCH),
-        (
-            "predictor.pkl",
-            "an AutoGluon model",
-            types.SCORE_IT,
-        ),
+        ("predictor.pkl", "an AutoGluon model", types.SCORE_IT),
         ("Manifest.json", "a Core ML model", types.CORE_ML.as_model),
     ):
         if (path / name).is_file():

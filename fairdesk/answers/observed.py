@@ -79,11 +79,7 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
 
 
 def _count(
-    spec: AuditSpec,
-    table: Table,
-    column: str,
-    favourable: str,
-    of: Literal["label", "decisions"],
+    spec: AuditSpec, table: Table, column: str, favourable: str, of: Literal["label", "decisions"]
 ) -> tuple[GroupTable, ...]:
     good, known = favourable_rows(table, column, favourable)
     return outcomes(spec.domain, table, good, known, of=of, outcome=favourable)

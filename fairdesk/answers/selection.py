@@ -423,12 +423,7 @@ def pair_statement(
         if pair.row[i] != pair.partner[i]
     ]
     changes = [
-        say(
-            "{name} from {before} to {after}",
-            name=words.quoted(name),
-            before=before,
-            after=after,
-        )
+        say("{name} from {before} to {after}", name=words.quoted(name), before=before, after=after)
         for name, before, after in changed
     ]
     sentence = say(

@@ -29,11 +29,7 @@ from fairdesk.report.writing import replacing
 log = logging.getLogger(__name__)
 AUDIT_FILE, REPORT, MANIFEST = "audit.fairdesk", "report.pdf", "manifest.json"
 #: What an audit leaves in its folder, and who writes it.
-OUTPUTS = {
-    **PAIR_FILES,
-    "retraining.csv": write_retraining_csv,
-    REPORT: write_pdf,
-}
+OUTPUTS = {**PAIR_FILES, "retraining.csv": write_retraining_csv, REPORT: write_pdf}
 #: What it leaves besides, where a method has proven something; of a second one with its number.
 CERTIFICATE = f"certificate{SUFFIX}"
 

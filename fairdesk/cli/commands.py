@@ -20,10 +20,7 @@ from fairdesk.cli.repair import add_repair, check_repair
 from fairdesk.cli.report import add_report, check_report
 from fairdesk.cli.terminal import FAILED, complain, sigterm_as_ctrl_c
 from fairdesk.cli.verify import add_reproduce, add_verify
-from fairdesk.errors import (
-    FairDeskError,
-    TrustRequiredError,
-)
+from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.files import log_folder
 
 log = logging.getLogger(__name__)

@@ -80,11 +80,7 @@ class Commands(QDialog):
         self.search.returnPressed.connect(self._run)
         self.search.installEventFilter(self)
         layouts.column(
-            self.search,
-            layouts.grow(self.list),
-            on=self,
-            margin=theme.GAP,
-            spacing=theme.NEAR,
+            self.search, layouts.grow(self.list), on=self, margin=theme.GAP, spacing=theme.NEAR
         )
         self.resize(560, 420)
         self._find("")

@@ -6,23 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.gui.finishing import Finishing
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import (
-    Banner,
-    Words,
-    heading,
-    in_order,
-    quiet,
-    scrolled,
-)
+from fairdesk.gui.kit.parts import Banner, Words, heading, in_order, quiet, scrolled
 from fairdesk.gui.kit.settings import Glance
 from fairdesk.gui.recent_card import RecentCard
 from fairdesk.gui.sample_card import SampleCard

@@ -25,11 +25,7 @@ WANTED = (
 
 
 def open_model(
-    path: Path,
-    *,
-    trusted: bool = False,
-    output: str = "",
-    companions: Sequence[Companion] = (),
+    path: Path, *, trusted: bool = False, output: str = "", companions: Sequence[Companion] = ()
 ) -> OpenedModel:
     """Open a model file.
 
@@ -94,10 +90,7 @@ def _opened_within(
         opened = open_model(model, trusted=trusted, output=output, companions=companions)
     note = f"“{path.name}” is an archive: the only model in it, “{model.name}”, was opened."
     card = msgspec.structs.replace(
-        opened.card,
-        path=str(path),
-        sha256=sha256(path),
-        warnings=(note, *opened.card.warnings),
+        opened.card, path=str(path), sha256=sha256(path), warnings=(note, *opened.card.warnings)
     )
     return DescribedModel(opened, card)
 

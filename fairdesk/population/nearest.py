@@ -8,13 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import (
-    NOWHERE,
-    everywhere,
-    measured,
-    refuse_nobody,
-    scales,
-)
+from fairdesk.data.profiling.nearest import NOWHERE, everywhere, measured, refuse_nobody, scales
 from fairdesk.results.events import Rows
 
 #: Where a missing cell is on the scale of an attribute: far from every value, near to its like.

@@ -83,11 +83,7 @@ def log_density(rows: Rows, layout: Numbers, names: Numbers, starts: Sums, table
     return density
 
 
-@njit(
-    float64[:, ::1](_ANY, int64[::1], float64[:, ::1], float64, float64),
-    cache=True,
-    nogil=True,
-)
+@njit(float64[:, ::1](_ANY, int64[::1], float64[:, ::1], float64, float64), cache=True, nogil=True)
 def scaled(rows: Rows, columns: Numbers, scales: Rows, nowhere: float, missing: float) -> Rows:
     """Put codes on their attributes' scales, as `fairdesk.data.profiling.nearest.scaled` does.
 

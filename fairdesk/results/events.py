@@ -12,12 +12,7 @@ from numpy.typing import NDArray
 
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import (
-    ExcessChange,
-    GradientFidelity,
-    RandomBaseline,
-    Share,
-)
+from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import (
     NeighbourhoodCounts,

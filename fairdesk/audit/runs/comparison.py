@@ -62,9 +62,7 @@ class Comparison:
 
 
 def compare(
-    store: Store,
-    run_ids: Sequence[int],
-    watch: Callable[[float], None] = lambda _share: None,
+    store: Store, run_ids: Sequence[int], watch: Callable[[float], None] = lambda _share: None
 ) -> Comparison:
     """Compare runs of one audit.
 

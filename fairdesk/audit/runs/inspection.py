@@ -350,11 +350,7 @@ def _without_model(subject: Subject, table: Table, favourable: str) -> Inspectio
 
 
 def opened(
-    worker: Worker,
-    subject: Subject,
-    model: Path,
-    contents: Contents,
-    say: Callable[[str], None],
+    worker: Worker, subject: Subject, model: Path, contents: Contents, say: Callable[[str], None]
 ) -> ModelCard:
     """Open the model, in an environment of its own where it needs one that is there."""
     say(f"Opening {model.name}")

@@ -49,15 +49,7 @@ def try_out(room: SandboxDirs, layers: Sequence[str]) -> Confinement:
     """
     return Confinement(
         ", ".join((*_walls(), *layers)),
-        (
-            _network(),
-            _files(room),
-            _programs(),
-            _memory(),
-            _time(),
-            _descriptors(),
-            _environment(),
-        ),
+        (_network(), _files(room), _programs(), _memory(), _time(), _descriptors(), _environment()),
     )
 
 

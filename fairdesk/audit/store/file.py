@@ -15,9 +15,7 @@ import numpy as np
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.digests import Running
-from fairdesk.audit.store.records import (
-    LogKind,
-)
+from fairdesk.audit.store.records import LogKind
 from fairdesk.audit.store.schema import (
     add_entry,
     beside,

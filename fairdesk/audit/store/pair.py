@@ -253,10 +253,7 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
             member="enough_alone",
         ),
     ]
-    repeats: Annotated[
-        Count | None,
-        PairField(kind="number", column="INTEGER", counted=True),
-    ]
+    repeats: Annotated[Count | None, PairField(kind="number", column="INTEGER", counted=True)]
     mark: Annotated[
         Mark,
         PairField(

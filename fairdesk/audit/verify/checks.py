@@ -54,12 +54,7 @@ from fairdesk.errors import DataError, StoreError
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.results.events import Rows
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import (
-    ExcessChange,
-    GradientFidelity,
-    RandomBaseline,
-    Share,
-)
+from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
 from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import NeighbourhoodCounts, PairShare
 from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate

@@ -28,12 +28,7 @@ from fairdesk.audit.store.pair import FOUND
 from fairdesk.audit.store.records import LogEntry, PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.figures import differences
-from fairdesk.audit.verify.files import (
-    check_data_file,
-    check_model_files,
-    check_table,
-    open_again,
-)
+from fairdesk.audit.verify.files import check_data_file, check_model_files, check_table, open_again
 from fairdesk.audit.verify.pairs import TOLERANCE
 from fairdesk.audit.verify.tally import Tally, failures
 from fairdesk.audit.worker.client import Worker

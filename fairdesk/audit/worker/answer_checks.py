@@ -27,12 +27,7 @@ from fairdesk.models.model import ModelCard
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Certificate, Found, Measured, Metric, Progress
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import (
-    ExcessChange,
-    GradientFidelity,
-    RandomBaseline,
-    Share,
-)
+from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import (
     NeighbourhoodCounts,

@@ -13,12 +13,7 @@ from typing import get_args
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.sandbox.confinement import Confinement, unknown
 from fairdesk.audit.worker import wire
-from fairdesk.audit.worker.answer_checks import (
-    MOST_TEXT,
-    check_card,
-    expect,
-    nonsense,
-)
+from fairdesk.audit.worker.answer_checks import MOST_TEXT, check_card, expect, nonsense
 from fairdesk.audit.worker.child import GUEST, Child, Received, start
 from fairdesk.audit.worker.given import GivenModel
 from fairdesk.errors import ERRORS, WorkerError
@@ -251,11 +246,7 @@ class Conversation:
             return self._child
 
     def _converse(
-        self,
-        child: Child,
-        request: wire.Request,
-        patience: float,
-        doing: str,
+        self, child: Child, request: wire.Request, patience: float, doing: str
     ) -> Iterator[Received]:
         """Yield the frames of one call; the last is its answer."""
         with self._state:

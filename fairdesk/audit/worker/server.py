@@ -49,12 +49,7 @@ from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.decisions.requerying import joined, query_again, refuse, some_of
 from fairdesk.models.inputs.input_check import check, show
 from fairdesk.models.model import Capability, Mapping, OpenedModel
-from fairdesk.results.events import (
-    Event,
-    Progress,
-    Rows,
-    Scores,
-)
+from fairdesk.results.events import Event, Progress, Rows, Scores
 
 if TYPE_CHECKING:
     from fairdesk.audit.worker.relay.client import Relay
@@ -86,10 +81,7 @@ WARM_UP = (
     "pandas",
 )
 #: The same of a guest that compares instances with the data, and opens no model.
-COMPARING_WARM_UP = (
-    "fairdesk.population.row_kernels",
-    "fairdesk.individual.realism.plausibility",
-)
+COMPARING_WARM_UP = ("fairdesk.population.row_kernels", "fairdesk.individual.realism.plausibility")
 #: Where modules lie that compile their loops when they are imported, unless that was done before.
 _COMPILE = (
     *("fairdesk.models.dense.", "fairdesk.models.inputs.", "fairdesk.individual."),
@@ -448,10 +440,7 @@ def _within(budget: Budget, context: Context, events: Iterator[Event]) -> Iterat
 
 
 def _queried_again(
-    working: Context,
-    asked: wire.Search,
-    predict: Callable[[Rows], Scores],
-    rows: Rows,
+    working: Context, asked: wire.Search, predict: Callable[[Rows], Scores], rows: Rows
 ) -> Iterator[Event]:
     """Query rows of the data again before a run; refuse one that cannot do with what comes of it.
 

@@ -75,10 +75,7 @@ class NumbersRead:
 
 
 def read_numbers(
-    texts: Sequence[str],
-    counts: NDArray[np.intp],
-    decimal: str,
-    reading: ColumnReading,
+    texts: Sequence[str], counts: NDArray[np.intp], decimal: str, reading: ColumnReading
 ) -> NumbersRead | None:
     """Read the cells of a column as numbers, where all but a few are.
 

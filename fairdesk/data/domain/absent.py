@@ -278,11 +278,7 @@ def _within(counts: NDArray[np.intp], side: _Side) -> NDArray[np.intp]:
 
 
 def _excluded(
-    one: _Side,
-    other: _Side,
-    places: tuple[int, int],
-    rules: Sequence[Constraint],
-    width: int,
+    one: _Side, other: _Side, places: tuple[int, int], rules: Sequence[Constraint], width: int
 ) -> bool:
     """Return whether constraints exclude the combination already, at all of its corners."""
     corners = np.full((4, width), np.nan)

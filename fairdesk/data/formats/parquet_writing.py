@@ -29,11 +29,7 @@ _PADDED = re.compile(r"\s*[+-]?0\d.*")
 
 
 def packed(
-    columns: Sequence[Column],
-    codes: Rows,
-    added: Rows,
-    decimal: str,
-    original: Path | None = None,
+    columns: Sequence[Column], codes: Rows, added: Rows, decimal: str, original: Path | None = None
 ) -> bytes:
     """Write a table, with rows added to it, as a Parquet file.
 

@@ -354,10 +354,7 @@ class _Survey:
         return column, codes
 
     def _used(
-        self,
-        column: Column,
-        codes: NDArray[np.float64],
-        weights: NDArray[np.int64] | None = None,
+        self, column: Column, codes: NDArray[np.float64], weights: NDArray[np.int64] | None = None
     ) -> Column:
         """Return a column as `by_use` does; what is in a sample shows no order of rows."""
         ones = np.ones(len(codes), np.int64)

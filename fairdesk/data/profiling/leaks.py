@@ -79,10 +79,7 @@ def _of_rows(column: Column, codes: NDArray[np.float64]) -> bool:
 
 
 def _area_of(
-    column: Column,
-    codes: NDArray[np.float64],
-    outcome: NDArray[np.bool_],
-    half: NDArray[np.bool_],
+    column: Column, codes: NDArray[np.float64], outcome: NDArray[np.bool_], half: NDArray[np.bool_]
 ) -> float:
     """Return the area under the ROC curve that a column reaches alone, 0.5 to 1."""
     groups, count = _groups(column, codes)

@@ -40,10 +40,7 @@ _TELL_SECONDS = 0.5
 
 
 def search(
-    context: GroupContext,
-    people: Rows,
-    options: MeasureOptions,
-    rng: np.random.Generator,
+    context: GroupContext, people: Rows, options: MeasureOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
     """Measure how groups fare.
 
@@ -367,10 +364,7 @@ class _Tables:
     """
 
     def __init__(
-        self,
-        context: GroupContext,
-        least_share: float,
-        divisions: Sequence[Division] | None = None,
+        self, context: GroupContext, least_share: float, divisions: Sequence[Division] | None = None
     ) -> None:
         divisions = divisions or [
             divide(attribute, codes, context.edges.get(attribute.name, ()))

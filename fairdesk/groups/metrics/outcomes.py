@@ -176,10 +176,7 @@ def _against(line: GroupLine, rate: Fraction, others: Fraction) -> GroupLine:
     one = Fraction(1, line.n_samples)
     near = {_below(each, others) for each in (rate - one, rate + one) if 0 <= each <= 1}
     return msgspec.structs.replace(
-        line,
-        impact_ratio=float(rate / max(rate, others)),
-        below=below,
-        flips=(not below) in near,
+        line, impact_ratio=float(rate / max(rate, others)), below=below, flips=(not below) in near
     )
 
 

@@ -31,10 +31,7 @@ class Tally:
     """
 
     def __init__(
-        self,
-        grouping: Sequence[Attribute],
-        edges: Mapping[str, Sequence[float]],
-        decisions: int,
+        self, grouping: Sequence[Attribute], edges: Mapping[str, Sequence[float]], decisions: int
     ) -> None:
         self._grouping, self._edges = grouping, edges
         # the ranges change how bins are called, never which rows are in them

@@ -37,10 +37,7 @@ class Combinations:
 
 
 def combinations(
-    blocks: Blocks,
-    grouping: Sequence[Attribute],
-    bins: int,
-    edges: Mapping[str, Sequence[float]],
+    blocks: Blocks, grouping: Sequence[Attribute], bins: int, edges: Mapping[str, Sequence[float]]
 ) -> Iterator[tuple[int, int] | Combinations]:
     """Count all rows; the last one told is the result, before it how many of how many reads.
 

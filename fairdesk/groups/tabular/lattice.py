@@ -115,10 +115,7 @@ def _nested(
     shared = np.where(many, mine - both, both)
     ratio = gap[0][:, None] / np.where(gap[1] == 0, np.inf, np.where(many, -gap[1], gap[1]))
     nested = np.zeros(both.shape, dtype=np.bool_)
-    for there, all_there, part in (
-        (shared, mine, ratio),
-        (few - shared, everybody - mine, -ratio),
-    ):
+    for there, all_there, part in ((shared, mine, ratio), (few - shared, everybody - mine, -ratio)):
         nested |= (there >= WITHIN * all_there) & (part > 0)
         nested |= (there >= WITHIN * few) & (part >= NEARLY)
     return nested

@@ -161,9 +161,7 @@ def _holds(rules: Rules, cells: NDArray[np.intp]) -> NDArray[np.bool_]:
     return np.pad(rules.sets, ((0, 0), (0, 1)))[:, cells]
 
 
-def _combinations(
-    columns: Sequence[NDArray[np.intp]],
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _combinations(columns: Sequence[NDArray[np.intp]]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return a number for each distinct row of columns: of every row, and a row of every number."""
     number = np.zeros(len(columns[0]), dtype=np.int64)
     size = 1

@@ -41,10 +41,7 @@ class WhereDialog(FormDialog):
     """
 
     def __init__(
-        self,
-        cluster: str,
-        parent: QWidget,
-        ask: Callable[[Place], tuple[Examined, ...]] = examine,
+        self, cluster: str, parent: QWidget, ask: Callable[[Place], tuple[Examined, ...]] = examine
     ) -> None:
         super().__init__("Where to run", parent)
         self._ask = ask

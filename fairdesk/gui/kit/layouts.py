@@ -7,14 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QGridLayout,
-    QHBoxLayout,
-    QLayout,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
 from fairdesk.gui.kit.look.tokens import GAP
 
@@ -66,10 +59,7 @@ def at(item: QWidget, alignment: Qt.AlignmentFlag) -> Placed:
 
 
 def column(
-    *items: Item,
-    on: QWidget | None = None,
-    margin: Margin | None = 0,
-    spacing: int | None = None,
+    *items: Item, on: QWidget | None = None, margin: Margin | None = 0, spacing: int | None = None
 ) -> QVBoxLayout:
     """Lay items out below each other.
 
@@ -84,10 +74,7 @@ def column(
 
 
 def row(
-    *items: Item,
-    on: QWidget | None = None,
-    margin: Margin | None = 0,
-    spacing: int | None = None,
+    *items: Item, on: QWidget | None = None, margin: Margin | None = 0, spacing: int | None = None
 ) -> QHBoxLayout:
     """Lay items out beside each other, from the side where reading begins; see `column`."""
     return _filled(QHBoxLayout(), items, on, margin, spacing)

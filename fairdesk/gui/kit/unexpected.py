@@ -40,10 +40,7 @@ class Reporter(QObject):
         )
 
     def _take(
-        self,
-        kind: type[BaseException],
-        error: BaseException | None,
-        where: TracebackType | None,
+        self, kind: type[BaseException], error: BaseException | None, where: TracebackType | None
     ) -> None:
         if issubclass(kind, KeyboardInterrupt):
             QApplication.quit()

@@ -167,10 +167,7 @@ class Wizard(QDialog):
         lead = Words("New audit", size=1.12, strong=True)
         lead.setContentsMargins(theme.GAP + theme.NEAR, 0, 0, 0)
         side = layouts.panel(
-            lead,
-            layouts.grow(self.steps),
-            margin=(0, theme.WIDE, 0, theme.GAP),
-            spacing=theme.GAP,
+            lead, layouts.grow(self.steps), margin=(0, theme.WIDE, 0, theme.GAP), spacing=theme.GAP
         )
         self._blocked = quiet()
         self.back = push_button("&Back", self._back, auto_default=False)

@@ -410,13 +410,7 @@ class SearchContext:
     def progress(self, phase: str, done: int, total: int) -> Progress:
         """Return how far the search is, with the counts so far."""
         return Progress(
-            phase,
-            done,
-            total,
-            self.tried,
-            self.found,
-            self.queries,
-            rejected=self.rejected,
+            phase, done, total, self.tried, self.found, self.queries, rejected=self.rejected
         )
 
     def _take_booked(self) -> tuple[Rows, NDArray[np.intp], CombinationScores]:

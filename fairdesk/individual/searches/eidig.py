@@ -10,9 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.searches.gradient_walks import (
-    GradientWalks,
-)
+from fairdesk.individual.searches.gradient_walks import GradientWalks
 from fairdesk.individual.searches.options import EidigOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Rows, timed

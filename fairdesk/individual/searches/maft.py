@@ -12,9 +12,7 @@ import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext, in_parts
 from fairdesk.individual.engine.steps import Steps
-from fairdesk.individual.searches.gradient_walks import (
-    GradientWalks,
-)
+from fairdesk.individual.searches.gradient_walks import GradientWalks
 from fairdesk.individual.searches.options import MaftOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Rows, Scores, timed

@@ -29,11 +29,7 @@ from fairdesk.mitigate.measures.auc import area_change
 from fairdesk.mitigate.measures.calibration import calibration_change
 from fairdesk.mitigate.measures.differences import ALPHA, Mask, mcnemar, share_interval
 from fairdesk.mitigate.measures.group_gaps import Gap, gap_changes
-from fairdesk.mitigate.measures.measures import (
-    Verdict,
-    key,
-    squared_errors,
-)
+from fairdesk.mitigate.measures.measures import Verdict, key, squared_errors
 from fairdesk.mitigate.measures.resampling import (
     TIMES,
     Ends,

@@ -128,12 +128,7 @@ def gaps(grouped: Grouped, favourable_mask: Mask, label: Mask) -> Gaps:
 
 
 def gap_changes(
-    grouped: Grouped,
-    after: Mask,
-    before: Mask,
-    label: Mask,
-    rng: np.random.Generator,
-    alpha: float,
+    grouped: Grouped, after: Mask, before: Mask, label: Mask, rng: np.random.Generator, alpha: float
 ) -> dict[Gap, tuple[Ends, float]]:
     """Compare the figures of two models: the interval of each difference, and p.
 

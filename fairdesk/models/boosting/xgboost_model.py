@@ -242,12 +242,7 @@ def _sets(tree: dict[str, Any], nodes: NDArray[np.intp]) -> dict[int, NDArray[np
 
 
 def _kept(
-    booster: dict[str, Any],
-    attributes: dict[str, Any],
-    groups: int,
-    trees: int,
-    *,
-    wrapped: bool,
+    booster: dict[str, Any], attributes: dict[str, Any], groups: int, trees: int, *, wrapped: bool
 ) -> tuple[int, str]:
     """Return how many trees answer, and what is to be said of that.
 
@@ -282,10 +277,7 @@ def _kept(
 
 def _linear(booster: dict[str, Any], width: int, groups: int, base: Float32, link: Link) -> Linear:
     weights = column_of(
-        _part(booster, "model", dict).get("weights"),
-        "weights",
-        np.float32,
-        (width + 1) * groups,
+        _part(booster, "model", dict).get("weights"), "weights", np.float32, (width + 1) * groups
     ).reshape(width + 1, groups)
     if not np.isfinite(weights).all():
         raise BrokenError("a weight is not finite")

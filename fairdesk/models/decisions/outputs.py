@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from fairdesk.results.events import Scores
 
 Answers = NDArray[Any]
@@ -125,6 +128,24 @@ def of_two(scores: Answers, second: NDArray[np.bool_]) -> Scores:
     rounded[second & (rounded <= 0.5)] = _JUST_ABOVE
     rounded[~second & (rounded > 0.5)] = 0.5
     return rounded
+
+
+def choose(path: Path, outputs: Sequence[str], output: str) -> str:
+    """Choose an output by its name, the first one when none is asked for.
+
+    Raises
+    ------
+    ModelError
+        When there is none of that name.
+    """
+    if output and output not in outputs:
+        raise ModelError(
+            f"“{path.name}” has no output “{output}”.",
+            remedy=f"Choose one of: {', '.join(outputs)}."
+            if outputs
+            else "Do not choose an output.",
+        )
+    return output or next(iter(outputs), "")
 
 
 def rejected(rows: int, why: str) -> ModelError:

@@ -65,10 +65,7 @@ def complete(proposal: Proposal, card: ModelCard, table: Table, label: str) -> M
     if wrong:
         first, *others = wrong
         raise ModelError(
-            first,
-            why=" ".join(others),
-            remedy="Correct it, or choose other files.",
-            setting="map",
+            first, why=" ".join(others), remedy="Correct it, or choose other files.", setting="map"
         )
     return mapping
 

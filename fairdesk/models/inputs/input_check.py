@@ -317,11 +317,7 @@ def attributes_for(mapping: Mapping, table: Table) -> tuple[Attribute, ...]:
             )
         attributes.append(
             Attribute(
-                name=name,
-                kind=column.kind,
-                values=column.values,
-                low=column.low,
-                high=column.high,
+                name=name, kind=column.kind, values=column.values, low=column.low, high=column.high
             )
         )
     return tuple(attributes)

@@ -63,9 +63,7 @@ def other_ways(
         swapped = list(mapping.inputs)
         swapped[one], swapped[other] = swapped[other], swapped[one]
         tried = FedModel(
-            fed.opened,
-            msgspec.structs.replace(mapping, inputs=tuple(swapped)),
-            fed.attributes,
+            fed.opened, msgspec.structs.replace(mapping, inputs=tuple(swapped)), fed.attributes
         )
         try:
             answers = tried.predict(rows[some])

@@ -12,6 +12,7 @@ from typing import Any
 
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
+from fairdesk.models.decisions.outputs import choose
 from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.keras.chain import KerasLayer, plain, side_by_side
@@ -127,24 +128,6 @@ def _dense(
 def format_of(version: str) -> str:
     """Return the name of the format: ``"Keras 3 network"``."""
     return f"Keras {version.partition('.')[0]} network".replace("  ", " ")
-
-
-def choose(path: Path, outputs: Sequence[str], output: str) -> str:
-    """Choose an output by its name, the first one when none is asked for.
-
-    Raises
-    ------
-    ModelError
-        When there is none of that name.
-    """
-    if output and output not in outputs:
-        raise ModelError(
-            f"“{path.name}” has no output “{output}”.",
-            remedy=f"Choose one of: {', '.join(outputs)}."
-            if outputs
-            else "Do not choose an output.",
-        )
-    return output or next(iter(outputs), "")
 
 
 def learnt_from(loss: object, output: str, outputs: Sequence[str]) -> Learnt:

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.files import sha256
-from fairdesk.models.decisions.outputs import first_line
+from fairdesk.models.decisions.outputs import choose, first_line
 from fairdesk.models.decisions.tensors import taken
 from fairdesk.models.keras.loading import has_tensorflow, tensorflow
 from fairdesk.models.keras.tensorflow import (
@@ -74,12 +74,7 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
             f"“{path.name}” has no inputs or no outputs.",
             remedy="Choose a model of a table’s rows.",
         )
-    if output and output not in outputs:
-        raise ModelError(
-            f"“{path.name}” has no output “{output}”.",
-            remedy=f"Choose one of: {', '.join(outputs)}.",
-        )
-    chosen = output or outputs[0]
+    chosen = choose(path, outputs, output)
 
     def call(values: list[Any]) -> Any:  # noqa: ANN401 - TensorFlow has no types
         named = zip(given, values, strict=True)

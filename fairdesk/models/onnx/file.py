@@ -19,12 +19,7 @@ from fairdesk.models.model import Capability, Hints, ModelCard, Takes
 from fairdesk.models.onnx.asking import Asked
 from fairdesk.models.onnx.dense import dense_part
 from fairdesk.models.onnx.graph import Graph
-from fairdesk.models.onnx.meaning import (
-    TRIED_ROWS,
-    OutputMeaning,
-    choose_output,
-    meaning_of,
-)
+from fairdesk.models.onnx.meaning import TRIED_ROWS, OutputMeaning, choose_output, meaning_of
 from fairdesk.models.onnx.model import OnnxModel
 from fairdesk.models.onnx.outline import KNOWN_DOMAINS, DamagedError, Outline, outline, parse
 from fairdesk.models.onnx.session import session_of, tensors_of

@@ -19,10 +19,7 @@ from fairdesk.models.decisions.tensors import fill, fill_matrix
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Inputs, ModelCard
 from fairdesk.models.onnx.asking import Asked
-from fairdesk.models.onnx.meaning import (
-    OutputMeaning,
-    columns_of,
-)
+from fairdesk.models.onnx.meaning import OutputMeaning, columns_of
 from fairdesk.models.structure.dense_layers import DenseLayer, Float32
 from fairdesk.models.structure.networks import structure_of_forest, structure_of_network
 from fairdesk.models.structure.types import Forest, ModelStructure, OpaqueError

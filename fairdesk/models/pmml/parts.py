@@ -246,10 +246,7 @@ _Segments = Sequence[tuple[Predicate, float, Model]]
 
 
 def _forest(
-    segmentation: Element,
-    method: str,
-    classes: tuple[str, ...],
-    known: Definitions,
+    segmentation: Element, method: str, classes: tuple[str, ...], known: Definitions
 ) -> Part | None:
     """Read segments that are all trees of everybody, whose answers are added up."""
     if method not in _ADDED:

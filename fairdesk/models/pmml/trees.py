@@ -225,11 +225,7 @@ class Trees:
 
     @staticmethod
     def _lost(
-        tree: Tree,
-        node: Node,
-        places: Places,
-        answers: Float64,
-        waiting: list[tuple[Node, Places]],
+        tree: Tree, node: Node, places: Places, answers: Float64, waiting: list[tuple[Node, Places]]
     ) -> None:
         """Decide about the rows for which a predicate is unknown."""
         if not places.size or tree.missing == "nullPrediction":

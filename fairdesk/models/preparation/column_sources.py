@@ -23,10 +23,7 @@ Float64 = NDArray[np.float64]
 _STRAIGHT = frozenset(("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler"))
 #: Each makes one column of each, by any function.
 _ONE_BY_ONE = frozenset(
-    (
-        *("OrdinalEncoder", "PowerTransformer", "QuantileTransformer", "Binarizer"),
-        "FrozenEstimator",
-    )
+    (*("OrdinalEncoder", "PowerTransformer", "QuantileTransformer", "Binarizer"), "FrozenEstimator")
 )
 
 

@@ -10,14 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.model import (
-    Capability,
-    Inputs,
-    MatrixModel,
-    ModelCard,
-    OpenedModel,
-    Takes,
-)
+from fairdesk.models.model import Capability, Inputs, MatrixModel, ModelCard, OpenedModel, Takes
 from fairdesk.models.preparation.estimators import (
     TEXT_INPUT,
     kinds_of_inputs,

@@ -225,9 +225,7 @@ def _converted(path: Path, key: str, value: object, kind: type[T]) -> T:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise ReportError(
-            f"“{key}” in “{path.name}” cannot be used.",
-            why=f"{error}.",
-            remedy=_SHAPES[key],
+            f"“{key}” in “{path.name}” cannot be used.", why=f"{error}.", remedy=_SHAPES[key]
         ) from error
 
 

@@ -29,12 +29,7 @@ from fairdesk.wording.language import say
 #: The sections on rows with protected attributes.
 _OF_GROUPS = ("outcomes", "errors", "results", "pairs", "compared", "certification")
 #: In which section a part stands that has none of its own.
-_WITHIN = {
-    "decisions": "model",
-    "compared": "results",
-    "pairs": "results",
-    "formulas": "method",
-}
+_WITHIN = {"decisions": "model", "compared": "results", "pairs": "results", "formulas": "method"}
 
 
 @dataclass(frozen=True)

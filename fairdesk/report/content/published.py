@@ -134,9 +134,7 @@ class Published(msgspec.Struct, frozen=True):
 
 
 def tables(
-    groups: Sequence[GroupTable],
-    categories: Categories,
-    least_share: float = LEAST_SHARE,
+    groups: Sequence[GroupTable], categories: Categories, least_share: float = LEAST_SHARE
 ) -> tuple[Published, ...]:
     """Make the tables of sex, of race or ethnicity, and of both, from the counts of groups.
 
@@ -173,11 +171,7 @@ def tables(
 
 
 def _table(
-    table: GroupTable,
-    by: By,
-    names: tuple[str, ...],
-    categories: Categories,
-    least_share: float,
+    table: GroupTable, by: By, names: tuple[str, ...], categories: Categories, least_share: float
 ) -> Published:
     places = [table.attributes.index(name) for name in names]
     people: Counter[tuple[str, ...]] = Counter()

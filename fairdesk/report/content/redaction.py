@@ -33,12 +33,7 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import (
-    ExcessChange,
-    GradientFidelity,
-    RandomBaseline,
-    Share,
-)
+from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.proofs import (
     NeighbourhoodCounts,

@@ -244,13 +244,7 @@ def _own_rows(extended: Extended) -> Iterator[_Own]:
 
 
 def _write(
-    path: Path,
-    extended: Extended,
-    own: _Own,
-    encoding: str,
-    *,
-    header: bool,
-    safe: bool = False,
+    path: Path, extended: Extended, own: _Own, encoding: str, *, header: bool, safe: bool = False
 ) -> None:
     table, added, dialect = extended.table, extended.added, extended.table.source.dialect
     spelling = _Spelling(extended)

@@ -25,10 +25,7 @@ DAMAGE = (
     *(NotImplementedError, zlib.error),
 )
 #: What signers write anew, by the type of the object: fields are looked through one by one.
-_BY_SIGNERS = {
-    "/Catalog": {"/AcroForm", "/Extensions", "/Version", "/DSS"},
-    "/Page": {"/Annots"},
-}
+_BY_SIGNERS = {"/Catalog": {"/AcroForm", "/Extensions", "/Version", "/DSS"}, "/Page": {"/Annots"}}
 _OF_INFORMATION = {"/ModDate", "/Producer"}
 _OF_FORM = {"/Fields", "/SigFlags", "/DR", "/DA"}
 #: What a field could do besides holding a signature.

@@ -384,11 +384,7 @@ def _refused(certificate: Certificate | None, why: str) -> Signature:
     name, issuer, fingerprint = (
         ("somebody", "", "")
         if certificate is None
-        else (
-            _named(certificate),
-            str(certificate.issuer.human_friendly),
-            certificate.sha256.hex(),
-        )
+        else (_named(certificate), str(certificate.issuer.human_friendly), certificate.sha256.hex())
     )
     said = f"Not a valid signature of {name}: {why}"
     return Signature(

@@ -186,11 +186,7 @@ def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
     attached = standard != "a-2a"
     used = evidence_in(report)
     left_out = words["left out"].format(parts="; ".join(report.left_out))
-    remarks = (
-        left_out if report.left_out else "",
-        "" if attached else words["unattached"],
-        remark,
-    )
+    remarks = (left_out if report.left_out else "", "" if attached else words["unattached"], remark)
     draft = report.status != "Final"
     setting = {
         "words": words,

@@ -60,11 +60,7 @@ def blocks(material: Material) -> list[Block]:
         if any(worst_of(table) is not None for table in seen.outcomes):
             made.append(Text(say(words.FOUR_FIFTHS)))
         made += [
-            _grid(
-                found,
-                seen,
-                f"observed-{place}-{number}",
-            )
+            _grid(found, seen, f"observed-{place}-{number}")
             for number, found in enumerate(seen.outcomes, start=1)
         ]
         made.append(Text(seen.sentence))

@@ -100,11 +100,7 @@ def mitigation(material: Material) -> Section:
     blocks: list[Block] = []
     for run in material.repairs:
         blocks += _run_blocks(material, run)
-    blocks += [
-        Heading("What a mitigation is", appended=True),
-        Text(WHAT),
-        Text(_KINDS),
-    ]
+    blocks += [Heading("What a mitigation is", appended=True), Text(WHAT), Text(_KINDS)]
     blocks += _not_shown(material)
     return Section("Mitigation", tuple(blocks))
 
@@ -126,10 +122,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     if repair.retrains:
         blocks.append(appended(_trials(spec, run, repair)))
     blocks += [
-        Text(
-            each.failed,
-            lead=say("{name}: no model was made.", name=trial_words.trial_name(each)),
-        )
+        Text(each.failed, lead=say("{name}: no model was made.", name=trial_words.trial_name(each)))
         for each in trials_of(run.figures)
         if each.failed
     ]

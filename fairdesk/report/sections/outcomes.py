@@ -188,7 +188,7 @@ def errors(material: Material) -> Section:
 def _judged(spec: AuditSpec, table: GroupTable) -> Iterator[Block]:
     """Yield what one table says of errors, and its lists."""
     if said := errors_statement(spec, table):
-        yield stated(said, tuple(_uncertain(table)))
+        yield stated(said, _uncertain(table))
     title = table_words.table_title(spec, table)
     grid = _grid(
         table,
@@ -202,18 +202,17 @@ def _judged(spec: AuditSpec, table: GroupTable) -> Iterator[Block]:
     yield msgspec.structs.replace(grid, header=(group, *(each.split(", ")[0] for each in heads)))
 
 
-def _uncertain(table: GroupTable) -> Iterator[str]:
+def _uncertain(table: GroupTable) -> tuple[str, ...]:
     """Say of how many people the told difference is."""
     gap = error_gap(table)
     if gap is None:
-        return
-    yield (
-        say(
-            "These rates are of {widest} and {best} individuals.",
-            widest=words.number(gap.counts[1]),
-            best=words.number(gap.reference[1]),
-        )
+        return ()
+    said = say(
+        "These rates are of {widest} and {best} individuals.",
+        widest=words.number(gap.counts[1]),
+        best=words.number(gap.reference[1]),
     )
+    return (said,)
 
 
 def _key(what: str, table: GroupTable) -> str:
@@ -288,11 +287,7 @@ def _table(
                 if table.of == "scores"
                 else say("with “{outcome}”", outcome=outcome)
             )
-            blocks += _forest(
-                table,
-                title,
-                say("share {share}", share=share),
-            )
+            blocks += _forest(table, title, say("share {share}", share=share))
             blocks += _ratios(table, title)
         if len(table.attributes) == 2 and table.of != "scores":
             blocks += _map(table, title)

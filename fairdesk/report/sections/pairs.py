@@ -6,16 +6,7 @@ from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.report.appendix import KEY, TITLE
-from fairdesk.report.blocks import (
-    Block,
-    Callout,
-    Grid,
-    PairCard,
-    PairRow,
-    Section,
-    Text,
-    appended,
-)
+from fairdesk.report.blocks import Block, Callout, Grid, PairCard, PairRow, Section, Text, appended
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows
 from fairdesk.wording import words

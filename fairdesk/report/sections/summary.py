@@ -88,9 +88,7 @@ def _statement(material: Material, answer: Answer) -> Statement:
     # one paragraph: all answers are to stay on one page
     details = (*answer.details, *_mitigated(material, answer), _source(material, answer))
     return blocks.stated(
-        answer.said,
-        (" ".join(filter(None, details)),),
-        place=_place(material, answer.question),
+        answer.said, (" ".join(filter(None, details)),), place=_place(material, answer.question)
     )
 
 

@@ -8,15 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.report.blocks import (
-    Block,
-    Fact,
-    Facts,
-    Heading,
-    Section,
-    SignatureLine,
-    Text,
-)
+from fairdesk.report.blocks import Block, Fact, Facts, Heading, Section, SignatureLine, Text
 from fairdesk.report.content.fields import seen
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
@@ -86,10 +78,7 @@ def factors(material: Material) -> Section:
         )
     if texts:
         blocks.append(
-            Text(
-                say("Identity terms in {names}.", names=words.listed(texts)),
-                lead="Evaluated by.",
-            )
+            Text(say("Identity terms in {names}.", names=words.listed(texts)), lead="Evaluated by.")
         )
     return Section("Factors", tuple(blocks) or (Text("No attribute is protected."),))
 

@@ -12,12 +12,8 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.plan.adding import why_wrong
 from fairdesk.audit.store.file import MISFITS, AuditFile, json_text
-from fairdesk.audit.store.records import (
-    ModelFile,
-)
-from fairdesk.audit.store.schema import (
-    damaged,
-)
+from fairdesk.audit.store.records import ModelFile
+from fairdesk.audit.store.schema import damaged
 from fairdesk.certify.proof import certificate, certificate_reading
 from fairdesk.results.mitigation import Augmented, Retrained
 

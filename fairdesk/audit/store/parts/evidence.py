@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import AuditFile, moment
-from fairdesk.audit.store.records import (
-    AuditStarted,
-    LogEntry,
-    LogKind,
-    RunEnded,
-)
-from fairdesk.audit.store.schema import (
-    sqlite_errors_as_store_errors,
-    unexpected_tables,
-)
+from fairdesk.audit.store.records import AuditStarted, LogEntry, LogKind, RunEnded
+from fairdesk.audit.store.schema import sqlite_errors_as_store_errors, unexpected_tables
 
 _LogRow = tuple[str, str, LogKind, str, str]
 

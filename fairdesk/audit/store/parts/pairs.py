@@ -18,12 +18,7 @@ from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import AuditFile, json_text
 from fairdesk.audit.store.finding_table import FindingTable, PairColumns
 from fairdesk.audit.store.pair import Mark, Pair, weighed_values
-from fairdesk.audit.store.records import (
-    Learned,
-    Marked,
-    PairQuery,
-    Weighed,
-)
+from fairdesk.audit.store.records import Learned, Marked, PairQuery, Weighed
 from fairdesk.audit.store.schema import sqlite_errors_as_store_errors
 from fairdesk.errors import StoreError
 from fairdesk.individual.realism.plausibility import Plausibility, Reference

@@ -15,14 +15,8 @@ from fairdesk.audit.plan.spec import RunSpec, now, versions
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import MISFITS, AuditFile, json_text, moment
 from fairdesk.audit.store.pair import Count
-from fairdesk.audit.store.records import (
-    RunRecord,
-    RunStarted,
-)
-from fairdesk.audit.store.schema import (
-    BUSY_SECONDS,
-    sqlite_errors_as_store_errors,
-)
+from fairdesk.audit.store.records import RunRecord, RunStarted
+from fairdesk.audit.store.schema import BUSY_SECONDS, sqlite_errors_as_store_errors
 from fairdesk.errors import StoreError
 from fairdesk.results.events import Metric, Progress
 

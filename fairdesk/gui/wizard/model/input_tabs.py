@@ -123,12 +123,7 @@ class InputTabs(QTabWidget):
         self._rows.show_cells(
             (state.label, "Model decision", f"{score_name(card)} of “{decided}”", *proof.inputs),
             [
-                (
-                    row.label,
-                    row.prediction,
-                    _number(row, mapping, card),
-                    *map(_sent, row.sent),
-                )
+                (row.label, row.prediction, _number(row, mapping, card), *map(_sent, row.sent))
                 for row in proof.sample
             ],
         )

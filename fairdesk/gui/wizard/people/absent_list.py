@@ -87,9 +87,7 @@ class AbsentList(QWidget):
         self.excludes = {}
         for each in found[:MOST_SHOWN]:
             button = push_button(
-                "Exclude",
-                partial(self._exclude, each.constraint),
-                auto_default=False,
+                "Exclude", partial(self._exclude, each.constraint), auto_default=False
             )
             button.setAccessibleName(f"Exclude {each.what}")
             self.excludes[each.constraint] = button

@@ -33,12 +33,7 @@ class CompareDialog(QDialog):
     """
 
     def __init__(
-        self,
-        spec: AuditSpec,
-        seed: int = 0,
-        parent: QWidget | None = None,
-        *,
-        queued: bool = False,
+        self, spec: AuditSpec, seed: int = 0, parent: QWidget | None = None, *, queued: bool = False
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Compare methods")

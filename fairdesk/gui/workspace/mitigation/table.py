@@ -43,10 +43,7 @@ class BeforeAfter(QTableWidget):
 
     def show_trial(self, spec: AuditSpec, figures: Sequence[Metric], number: int) -> None:
         """Show a trial by its number; of one with nothing added what others are compared with."""
-        trial, plain = (
-            trial_of(figures, number),
-            trial_of(figures, 1),
-        )
+        trial, plain = trial_of(figures, number), trial_of(figures, 1)
         for place in range(3, len(_HEADS)):
             self.setColumnHidden(place, trial is None or trial.kind in ("imported", "retrained"))
         if trial is not None and (head := self.horizontalHeaderItem(3)) is not None:

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QSizePolicy,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtWidgets import QSizePolicy, QStyleOptionViewItem, QWidget
 
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.table_model import Index

@@ -90,11 +90,7 @@ class WhyView(QWidget):
             spacing=theme.NEAR,
         )
         inside = layouts.panel(
-            self._fit,
-            head,
-            self._content,
-            layouts.stretch(),
-            spacing=theme.NEAR,
+            self._fit, head, self._content, layouts.stretch(), spacing=theme.NEAR
         )
         layouts.column(inside, on=self)
 

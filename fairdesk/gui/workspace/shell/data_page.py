@@ -17,11 +17,7 @@ from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.wording import figures, words
 
-_ROLES = {
-    Role.PROTECTED: "◆ protected",
-    Role.VARIES: "variable",
-    Role.FIXED: "fixed",
-}
+_ROLES = {Role.PROTECTED: "◆ protected", Role.VARIES: "variable", Role.FIXED: "fixed"}
 #: Values of a column that are listed before “and n more”.
 _LISTED = 4
 

@@ -303,11 +303,7 @@ class _Painter(QStyledItemDelegate):
         painter.restore()
 
     def editorEvent(  # noqa: N802 - Qt's name
-        self,
-        event: QEvent,
-        model: QAbstractItemModel,
-        option: QStyleOptionViewItem,
-        index: Index,
+        self, event: QEvent, model: QAbstractItemModel, option: QStyleOptionViewItem, index: Index
     ) -> bool:
         """Open or close the variants at a click on their line."""
         finding = _finding_at(index)
@@ -399,7 +395,4 @@ def _paint_dots(painter: QPainter, rect: QRectF, rule_set: RuleSet, colours: the
             painter.drawLine(QPointF(*start), QPointF(*end))
 
 
-__all__ = [
-    "FindingsList",
-    "variants_text",
-]
+__all__ = ["FindingsList", "variants_text"]

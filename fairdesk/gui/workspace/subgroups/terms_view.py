@@ -6,13 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QStyleOptionViewItem,
-    QTableWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QStyleOptionViewItem, QTableWidget, QWidget
 
 from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.methods import METHODS, why_off
@@ -182,9 +176,7 @@ class WordsView(RunPage):
         going = run.state in ("running", "paused")
         said = subgroup_words.mined_sentence(spec, mined) if mined is not None else ""
         self._headline.say(
-            "…" if going else "□ Nothing found",
-            said or "No result yet.",
-            notes or run.message,
+            "…" if going else "□ Nothing found", said or "No result yet.", notes or run.message
         )
 
     def _list_categories(self) -> None:
@@ -258,10 +250,7 @@ class _Terms(QTableWidget):
                 self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
             self.setSortingEnabled(True)
             name = (kept.category, kept.term) if kept is not None else None
-            chosen = next(
-                (row for row in range(len(terms)) if self._name(row) == name),
-                0,
-            )
+            chosen = next((row for row in range(len(terms)) if self._name(row) == name), 0)
             if terms:
                 self.selectRow(chosen)
         head = self.horizontalHeader()

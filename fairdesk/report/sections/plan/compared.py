@@ -8,24 +8,14 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraint_check import checked
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.report.blocks import (
-    Block,
-    Grid,
-    Heading,
-    Section,
-    Text,
-)
+from fairdesk.report.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redaction import Shown
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import say
 
-_ROLES = {
-    Role.PROTECTED: "protected",
-    Role.VARIES: "variable",
-    Role.FIXED: "fixed",
-}
+_ROLES = {Role.PROTECTED: "protected", Role.VARIES: "variable", Role.FIXED: "fixed"}
 
 
 def texts_summary(values: Sequence[str]) -> str:

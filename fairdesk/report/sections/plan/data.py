@@ -9,15 +9,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.verify.files import base_name
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Dialect, Kind
-from fairdesk.report.blocks import (
-    Block,
-    Fact,
-    Facts,
-    Grid,
-    Heading,
-    Section,
-    Text,
-)
+from fairdesk.report.blocks import Block, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections.plan.cells import garbled, odd_cells
 from fairdesk.report.sections.plan.compared import role_text, texts_summary
@@ -29,11 +21,7 @@ from fairdesk.wording.language import fixed, say, say_many
 #: What uses only rows that can be tested.
 _TESTED = "Tests of individual rows, and mitigation"
 _REASONS = fixed(
-    {
-        "missing": "Value missing",
-        "outside": "Value not allowed",
-        "constraint": "Constraint broken",
-    }
+    {"missing": "Value missing", "outside": "Value not allowed", "constraint": "Constraint broken"}
 )
 
 
@@ -55,16 +43,10 @@ def data(material: Material) -> Section:
                 ),
             ),
             *([Fact("Sample", sampled)] if (sampled := words.sampled(spec.data)) else []),
-            Fact(
-                "Each row is",
-                say("one {person}", person=spec.person),
-            ),
+            Fact("Each row is", say("one {person}", person=spec.person)),
             *material.filled("Data"),
             Fact("Read as", _dialect_sentence(spec.data.dialect)),
-            Fact(
-                "Recorded outcome",
-                say("{label}; not an input of the model", label=spec.label),
-            ),
+            Fact("Recorded outcome", say("{label}; not an input of the model", label=spec.label)),
             Fact("Favourable value", spec.favourable),
             Fact(
                 "Share favourable",

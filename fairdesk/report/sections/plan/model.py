@@ -10,16 +10,7 @@ from fairdesk.audit.verify.files import base_name
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.models.model import Fit
-from fairdesk.report.blocks import (
-    Block,
-    Callout,
-    Fact,
-    Facts,
-    Grid,
-    Heading,
-    Section,
-    Text,
-)
+from fairdesk.report.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.wording import figures, words
 from fairdesk.wording.decisions import class_texts, favourable_text
@@ -52,10 +43,7 @@ def model(material: Material) -> Section:
         Fact("Layers and operators", card.summary),
         Fact(
             "Inputs",
-            say(
-                "{inputs}, listed with the input mapping",
-                inputs=words.number(len(card.inputs)),
-            ),
+            say("{inputs}, listed with the input mapping", inputs=words.number(len(card.inputs))),
         ),
         Fact("Decisions", decisions),
         Fact("Favourable decision", favourable_text(spec, material.table)),
