@@ -12,8 +12,8 @@ from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Elided, Fold, bounded, clear, labelled, push_button, quiet
 from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
 from fairdesk.gui.wizard.model.companion_row import CompanionRow
-from fairdesk.gui.wizard.model.input_dialog import Fed
-from fairdesk.gui.wizard.model.input_tabs import InputTabs
+from fairdesk.gui.wizard.model.inputs.dialog import Fed
+from fairdesk.gui.wizard.model.inputs.tabs import InputTabs
 from fairdesk.gui.wizard.model.opening import Opened
 from fairdesk.gui.wizard.model.preparing_card import PreparingCard
 from fairdesk.gui.wizard.model.trust_card import held

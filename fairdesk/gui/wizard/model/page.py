@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from threading import Event
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from fairdesk.data.profiling.outcomes import favourable_rows
@@ -29,9 +27,10 @@ from fairdesk.gui.kit.parts import (
 )
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.model.feeding import Feeding, Outcome, Tried
-from fairdesk.gui.wizard.model.input_dialog import asked_for_input
+from fairdesk.gui.wizard.model.inputs.dialog import asked_for_input
 from fairdesk.gui.wizard.model.opened_part import OpenedPart
-from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish, open_files
+from fairdesk.gui.wizard.model.opener import Opener
+from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish
 from fairdesk.gui.wizard.model.trust_card import TrustCard
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
@@ -63,25 +62,23 @@ class ModelPage(Page):
             "Model",
             "Choose the model to audit. FairDesk queries it and never modifies it.",
         )
-        self._wish: Wish | None = None
         self._feeding = Feeding()
         self._asked = Outcome("", "")
         self._column = ""
         self._fresh = False
-        self._stop_making = Event()
-        self._doing = ""
-        self._reader = Latest(self)
-        self._shower = Latest(self)
+        self._trials = Latest(self)
         self._busy = Busy(cancel=True, steady=True)
-        self._reader.ended.connect(self._rest)
+        self._trials.ended.connect(lambda: self._busy.say(""))
         self._busy.cancelled.connect(self._cancel)
         self.opening = Busy(cancel=True)
         self.opening.cancelled.connect(self._cancel)
-        self._look = QTimer(self)
-        self._look.setInterval(200)
-        self._look.timeout.connect(self._tell_doing)
+        self.opener = Opener(desk, self)
+        self.opener.began.connect(self._begin)
+        self.opener.doing.connect(self.opening.say)
+        self.opener.opened.connect(self._opened)
+        self.opener.refused.connect(self._refuse)
         self._trust = TrustCard()
-        self._trust.trusted.connect(self._agree)
+        self._trust.trusted.connect(self.opener.trust)
         self._trust.other.connect(self._choose)
         self._stack = QStackedWidget()
         for part in (self._empty_part(), self._trust, self._opened_part(), self._opening_part()):
@@ -94,7 +91,7 @@ class ModelPage(Page):
     def load(self, path: Path) -> None:
         """Open a model file; a program that is not on the list only when it is trusted."""
         self.desk.settings.used("model", path)
-        self._open(Wish(path))
+        self.opener.open(Wish(path))
 
     def enter(self) -> None:
         """Show the answers, and match and try the model when that is due."""
@@ -159,7 +156,7 @@ class ModelPage(Page):
             return worker.prove(other, rows, label, favourable)
 
         call = self._feeding.trial(mapping, state.card, table, label, check)
-        self._reader.ask(call, self._proved, self._refuse)
+        self._trials.ask(call, self._proved, self._refuse)
         self._busy.say(f"Testing the model on {len(table.codes):,} rows…")
         self.changed.emit()
 
@@ -204,8 +201,8 @@ class ModelPage(Page):
         self.opened.another.connect(self._choose)
         self.opened.left.connect(self._leave_column)
         self.opened.files.wanted.connect(self._choose_companion)
-        self.opened.files.added.connect(self._add_companion)
-        self.opened.files.removed.connect(self._remove_companion)
+        self.opened.files.added.connect(self.opener.add)
+        self.opened.files.removed.connect(self.opener.remove)
         self.opened.output.activated.connect(self._choose_output)
         self.opened.check.answer.chosen.connect(self._choose_answer)
         self.opened.check.answer.named.connect(self._name_decisions)
@@ -226,47 +223,23 @@ class ModelPage(Page):
         if name:
             self.load(Path(name))
 
-    def _open(self, wish: Wish) -> None:
-        self._wish, self._column = wish, ""
+    def _begin(self) -> None:
+        """Let go of what was open: another model is being opened."""
+        self._column = ""
         self._fresh = True
+        self._trials.drop()
+        self._busy.say("")
         self._feeding.forget()
         self.state.clear_model()
         self.banner.clear()
         self._stack.setCurrentIndex(_OPENING)
-        self._stop_making = stop = Event()
-        worker, trusted = self.desk.model, tuple(self.desk.settings.trusted)
-
-        def say(sentence: str) -> None:
-            # only this: the window looks at it by itself
-            self._doing = sentence
-
-        say(f"Opening {wish.path.name}")
-        self._reader.ask(
-            lambda: open_files(worker, trusted, wish, say, stop.is_set), self._opened, self._refuse
-        )
-        self._tell_doing()
-        self._look.start()
         self.changed.emit()
 
-    def _tell_doing(self) -> None:
-        self.opening.say(f"{self._doing}…")
-
-    def _rest(self) -> None:
-        """Say nothing: no work is under way."""
-        self._look.stop()
-        self._busy.say("")
-        self.opening.say("")
-
-    def _agree(self, sha256: str) -> None:
-        self.desk.settings.trust(sha256)
-        if self._wish is not None:
-            self._open(self._wish)
-
     def _cancel(self) -> None:
-        self._stop_making.set()
-        self._reader.drop()
+        self.opener.stop()
+        self._trials.drop()
+        self._busy.say("")
         self.desk.model.stop()
-        self._rest()
         self.banner.say(
             "Stopped before the model returned a result.",
             "Nothing was lost. You can try again, or choose another file.",
@@ -278,17 +251,18 @@ class ModelPage(Page):
         self.changed.emit()
 
     def _ways_on(self) -> list[tuple[str, Callable[[], object]]]:
-        again: list[tuple[str, Callable[[], object]]] = (
-            [("Try &again", self._try_again)] if self._wish is not None else []
-        )
-        if self._wish is not None and self.state.card is None and self._wish.companions:
-            last = self._wish.companions[-1]
-            again.append((f"&Without {short(last.name)}", lambda: self._remove_companion(last)))
+        wish = self.opener.wish
+        again: list[tuple[str, Callable[[], object]]] = []
+        if wish is not None:
+            again.append(("Try &again", self._try_again))
+            if self.state.card is None and wish.companions:
+                last = wish.companions[-1]
+                again.append((f"&Without {short(last.name)}", lambda: self.opener.remove(last)))
         return [*again, ("Choose another &file…", self._choose)]
 
     def _try_again(self) -> None:
-        if self.state.card is None and self._wish is not None:
-            self._open(self._wish)
+        if self.state.card is None:
+            self.opener.open_again()
         else:
             self.prove()
 
@@ -340,8 +314,7 @@ class ModelPage(Page):
         )
 
     def _make_environment(self) -> None:
-        if self._wish is not None:
-            self._open(replace(self._wish, make_environment=True))
+        self.opener.open_again(make_environment=True)
 
     def _refuse(self, error: FairDeskError) -> None:
         self.banner.tell(error, self._ways_on())
@@ -379,21 +352,10 @@ class ModelPage(Page):
             "Scalers, encoders, lists (*.pkl *.joblib *.skops *.json *.txt *.csv);;All files (*)",
         )
         if name:
-            self._add_companion(Path(name))
-
-    def _add_companion(self, path: Path) -> None:
-        if self._wish is not None and path not in self._wish.companions:
-            companions = (*self._wish.companions, path)
-            self._open(replace(self._wish, companions=companions))
-
-    def _remove_companion(self, path: Path) -> None:
-        if self._wish is not None:
-            companions = tuple(each for each in self._wish.companions if each != path)
-            self._open(replace(self._wish, companions=companions))
+            self.opener.add(Path(name))
 
     def _choose_output(self) -> None:
-        if self._wish is not None:
-            self._open(replace(self._wish, output=self.opened.output.currentText()))
+        self.opener.open_again(output=self.opened.output.currentText())
 
     # -- without a model ----------------------------------------------------------------------
 
@@ -405,7 +367,7 @@ class ModelPage(Page):
         self.banner.clear()
         if column != self._column:
             self._feeding.good, self._fresh = None, True
-        self._wish, self._column = None, column
+        self.opener.wish, self._column = None, column
         self.opened.show_column(column)
         self._stack.setCurrentIndex(_OPENED)
         good = state.favourable if self._feeding.good is None else self._feeding.good

@@ -31,8 +31,8 @@ from fairdesk.gui.forms.values_dialog import ValuesDialog
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.dialog import Wizard
-from fairdesk.gui.wizard.model.input_dialog import InputDialog
-from fairdesk.gui.wizard.model.mapping_table import CONSTANT, HOW, MADE_FROM, OPEN
+from fairdesk.gui.wizard.model.inputs.dialog import InputDialog
+from fairdesk.gui.wizard.model.inputs.mapping_table import CONSTANT, HOW, MADE_FROM, OPEN
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import input_check
 from fairdesk.models.inputs.mapping.propose import propose
@@ -256,7 +256,7 @@ def test_a_program_beside_the_model_is_what_is_asked_about(
     worker = FakeWorker(programs=["scaler.pkl"])
     wizard = make(worker)
     proves(qtbot, wizard, lambda: wizard.model.load(model_file))
-    fails(qtbot, wizard, lambda: wizard.model._add_companion(scaler))
+    fails(qtbot, wizard, lambda: wizard.model.opener.add(scaler))
     assert files.sha256(scaler) in texts(wizard.model._trust)
     proves(qtbot, wizard, wizard.model._trust.button.click)
     assert files.sha256(scaler) in remembered.trusted
@@ -300,7 +300,7 @@ def test_a_file_that_tells_nothing_is_refused_and_the_model_can_be_tried_again(
     wizard = make(worker)
     proves(qtbot, wizard, lambda: wizard.model.load(model_file))
     worker.errors = [ModelError("It tells nothing.")]
-    fails(qtbot, wizard, lambda: wizard.model._add_companion(beside))
+    fails(qtbot, wizard, lambda: wizard.model.opener.add(beside))
     assert "It tells nothing." in wizard.model.banner.accessibleName()
     assert not wizard.next.isEnabled()
     without = next(

@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QLabel, QSpinBox, 
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Words, calm, push_button, short
 from fairdesk.gui.kit.threads.background import Latest
-from fairdesk.gui.wizard.model.input_dialog import Fed
-from fairdesk.gui.wizard.model.mapping_table import (
+from fairdesk.gui.wizard.model.inputs.dialog import Fed
+from fairdesk.gui.wizard.model.inputs.mapping_table import (
     HOW,
     MADE_FROM,
     ChoiceDelegate,
