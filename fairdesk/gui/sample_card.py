@@ -47,6 +47,8 @@ class SampleCard(Card):
         self.body.addWidget(Words(sample.title, strong=True))
         self.body.addWidget(quiet(sample.sentence))
         self.body.addWidget(self._told)
+        # cards beside each other are level: words at the top, buttons at the bottom
+        self.body.addStretch(1)
         self.body.addSpacing(theme.TIGHT)
         self.body.addLayout(
             layouts.row(self.look, self.report, layouts.stretch(), spacing=theme.GAP)

@@ -1323,6 +1323,9 @@ def test_cards_say_what_each_plan_answers(qtbot, wizard, loans):
         PlanKind.FULL: [*common, Question.SUBGROUPS],
         PlanKind.CUSTOM: [],
     }
+    # nothing is chosen yet: no list of what would not be answered
+    custom = checks.kinds.cards[PlanKind.CUSTOM]
+    assert all(mark.isHidden() for mark in custom.marks.values())
     assert METHODS["certify"].title in checks._reasons.text()
     full = checks.kinds.cards[PlanKind.FULL]
     assert full.button.isChecked()

@@ -49,7 +49,7 @@ class ReviewPage(Page):
         self.busy = Busy()
         self._told = QGridLayout()
         self._told.setHorizontalSpacing(theme.PAGE)
-        self._told.setVerticalSpacing(theme.WIDE)
+        self._told.setVerticalSpacing(theme.GAP)
         self._told.setColumnStretch(1, 1)
         self._card = Card()
         self._card.body.addLayout(self._told)

@@ -100,6 +100,11 @@ def test_one_of_two_values_is_pressed_and_more_are_listed(qtbot, shown):
         qtbot.mouseClick(yes, Qt.MouseButton.LeftButton)
     assert chosen.args == ["yes & more"]
     assert (no.isChecked(), yes.isChecked()) == (False, True)
+    # by a tick too: the keyboard's frame may be around the other; Alt+V goes to the chosen one
+    assert (no.text(), yes.text()) == ("no", "✓  yes && more")
+    other.setFocus()
+    qtbot.keyClick(other, Qt.Key.Key_V, Qt.KeyboardModifier.AltModifier)
+    assert yes.hasFocus()
     field.combo.setCurrentIndex(0)
     field.combo.activated.emit(0)
     assert (no.isChecked(), yes.isChecked()) == (True, False)

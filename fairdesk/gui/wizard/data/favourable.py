@@ -104,21 +104,28 @@ class FavourableField(QWidget):
         """Show two values as buttons, unless something else was chosen; more in the list."""
         two = len(self._values) == 2 and self._favourable in ("", *self._values)
         for button, value in zip(self.either, self._values, strict=False):
-            button.setText(short(_shown(value), _MOST_LETTERS).replace("&", "&&"))
             button.setAccessibleName(f"Favourable outcome: {_shown(value)}")
             button.setToolTip(tips.plain(value))
         for button in self.either:
             button.setVisible(two)
-        self._press()
         self.combo.setVisible(not two)
-        self._take_keys(self.either[0] if two else self.combo)
+        self._press()
 
     def _press(self) -> None:
-        """Show which of two values is chosen."""
+        """Show which of two values is chosen: by a tick, as a frame may be the keyboard's."""
         self._together.setExclusive(False)  # of an exclusive group none can be released
         for button, value in zip(self.either, self._values, strict=False):
-            button.setChecked(value == self._favourable)
+            chosen = value == self._favourable
+            text = short(_shown(value), _MOST_LETTERS).replace("&", "&&")
+            button.setText(f"✓  {text}" if chosen else text)
+            button.setChecked(chosen)
         self._together.setExclusive(True)
+        if self.combo.isHidden():
+            self._take_keys(
+                next((each for each in self.either if each.isChecked()), self.either[0])
+            )
+        else:
+            self._take_keys(self.combo)
 
     def _take_keys(self, part: QWidget) -> None:
         """Let a part have the keyboard, and the key of the label above."""

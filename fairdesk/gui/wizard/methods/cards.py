@@ -56,14 +56,15 @@ class KindCard(Card):
 
     def show_answers(self, kinds: Collection[QuestionKind]) -> None:
         """Show which questions are answered by methods of these kinds."""
-        answered = []
+        answered = [each for each in self.marks if any(kind in kinds for kind in ANSWERING[each])]
         for question, mark in self.marks.items():
-            answers = any(kind in kinds for kind in ANSWERING[question])
+            answers = question in answered
             mark.setText("✓" if answers else "–")
             for words in (mark, self._titles[question]):
                 words.set_tone("" if answers else "quiet")
-            answered += [question.title] if answers else []
-        said = " ".join(answered) or "No question."
+                # before a method is chosen, a list of noes would read as what it cannot answer
+                words.setVisible(bool(answered))
+        said = " ".join(each.title for each in answered) or "No question."
         self.button.setAccessibleDescription(f"{self._sentence} Answers: {said}")
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name

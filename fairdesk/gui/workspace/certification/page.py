@@ -150,6 +150,8 @@ class ProofPage(RunPage):
             ),
             wide=2,
         )
+        self._regions = parts.Fold("Regions: how the input domain was divided")
+        self._regions.body.setSpacing(theme.GAP)
         self._sections: dict[QWidget, tuple[QWidget, ...]] = {}
         self._stack_up(self._make_empty(), self._make_full())
         session.runs_changed.connect(self._offer)
@@ -203,9 +205,12 @@ class ProofPage(RunPage):
                 more = layouts.at(widget.more, Qt.AlignmentFlag.AlignLeft)
                 whole = layouts.panel(widget, more, spacing=theme.NEAR)
             self._sections[widget] = (*words_above, whole)
-            column.addSpacing(theme.NEAR)
+            folds = widget in (self.refinement, self.discriminatory, self.consistent)
+            below = self._regions.body if folds else column
+            below.addSpacing(theme.NEAR)
             for each in self._sections[widget]:
-                column.addWidget(each)
+                below.addWidget(each)
+        column.addWidget(self._regions)
         column.addStretch(1)
         return parts.scrolled(inside)
 
@@ -329,6 +334,7 @@ class ProofPage(RunPage):
             rows = region_rows(spec, (each for each in regions if each.verdict == verdict))
             self._show_section(table, there=bool(rows))
             table.show_rows(rows)
+        self._regions.setVisible(there or bool(regions))
         found = [each for each in shown if isinstance(each, ProvenRates)]
         tables = decision_tables(self._session.runs)
         rates = rate_rows(spec, found, tables)

@@ -11,11 +11,12 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording.groups.columns import Column
 from fairdesk.wording.groups.tables import group_text
 
-_HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
+#: How a figure is chosen, for where there are some.
+HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
 
 
 class FigureDetail(parts.Card):
-    """How a figure came: always in sight, below the tables."""
+    """How a figure came, once one is chosen: in sight below the tables."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(margin=theme.NEAR)
@@ -36,32 +37,21 @@ class FigureDetail(parts.Card):
         self.body.addLayout(row)
         self.clear()
 
-    @property
-    def tells(self) -> bool:
-        """Whether a figure is chosen."""
-        return self._chosen is not None
-
     def clear(self) -> None:
-        """Tell of nothing."""
+        """Tell of nothing: the tables have the room."""
         self._chosen = None
-        self.formula.setText(_HOW)
-        self.formula.setMinimumHeight(0)
-        self.rows.setEnabled(False)
-        for widget in (self.group, self.rows):
-            widget.hide()
-        self.setAccessibleName(_HOW)
+        self.hide()
 
     def show_figure(self, table: GroupTable, line: GroupLine, column: Column) -> None:
         """Tell how one figure of a group came."""
         self._chosen = table, line
-        formula = column.formula(table, line) or _HOW
+        formula = column.formula(table, line) or HOW
         self.group.setText(group_text(table, line))
         self.formula.setText(formula)
         # as high for short formulas as for most: the tables above must not move
         self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
-        for widget in (self.group, self.rows):
-            widget.show()
         self.rows.setEnabled(bool(line.n_samples))
+        self.show()
         self.setAccessibleName(f"{group_text(table, line)}: {formula}")
 
     def _show_rows(self) -> None:

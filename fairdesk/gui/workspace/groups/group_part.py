@@ -117,7 +117,7 @@ class FigureTable(RuleTable):
 
     def _cells(self, table: GroupTable, line: GroupLine, place: int) -> list[Cell]:
         """Write a group: by its values it is sorted as in the table, by a figure as that is."""
-        cells = [Cell(column.text(table, line), -place) for column in self._columns]
+        cells = [Cell(_text(column, table, line), -place) for column in self._columns]
         for at, column in enumerate(self._columns[self._wide :], self._wide):
             value = getattr(line, _SORTED_BY.get(column.key, column.key))
             # what is undefined stands below all numbers
@@ -162,6 +162,12 @@ class FigureTable(RuleTable):
             needed = max(map(wide, texts)) + theme.WIDE
             room.append(min(needed, most) if place < self._wide else needed)
         return room
+
+
+def _text(column: Column, table: GroupTable, line: GroupLine) -> str:
+    """Write a figure; an impact ratio below the threshold has the mark that the chart has."""
+    text = column.text(table, line)
+    return f"▽ {text}" if column.key == "impact" and line.below else text
 
 
 def calibration(table: GroupTable) -> Drawing:

@@ -24,7 +24,7 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
-from fairdesk.gui.workspace.groups.figure_detail import FigureDetail
+from fairdesk.gui.workspace.groups.figure_detail import HOW, FigureDetail
 from fairdesk.gui.workspace.groups.group_part import MORE, TablePart
 from fairdesk.gui.workspace.groups.observed_tables import ObservedTables
 from fairdesk.gui.workspace.session.session import Session
@@ -39,8 +39,6 @@ _BOTH = "decision and recorded outcome"
 _APART = "The references differ: do not compare ratios between these tables."
 #: In less width tables of the same groups stand below each other.
 _BESIDE = 820
-#: In less height how a figure came is told only once one is chosen.
-_ROOMY = 520
 
 
 def measures(run: Run) -> bool:
@@ -133,7 +131,7 @@ class GroupTables(RunPage):
     def _make_full(self) -> QWidget:
         self._column = layouts.column(spacing=theme.PAGE)
         inside = layouts.panel(
-            parts.quiet(f"{words.OBSERVED} {words.FOUR_FIFTHS}"),
+            parts.quiet(f"{words.OBSERVED} {words.FOUR_FIFTHS} {HOW}"),
             self._standing,
             self._banner,
             self._column,
@@ -285,11 +283,6 @@ class GroupTables(RunPage):
         """Put tables of the same groups below each other where both do not fit side by side."""
         super().resizeEvent(event)
         self._turn()
-        self._make_room()
-
-    def _make_room(self) -> None:
-        """Leave the room of a low window to the tables until a figure is chosen."""
-        self.detail.setVisible(self.height() >= _ROOMY or self.detail.tells)
 
     def _turn(self) -> None:
         for line in self._lines:
@@ -300,7 +293,6 @@ class GroupTables(RunPage):
             if part.table is not table:
                 part.forget()
         self.detail.show_figure(table, line, column)
-        self._make_room()
 
 
 def _references(table: GroupTable) -> tuple[str, ...]:

@@ -195,13 +195,12 @@ def _searches(run: RunRecord) -> bool:
 
 
 def _tested(run: RunRecord) -> str:
-    """Write of how many instances the result is; of a proof, which is of regions, of none."""
+    """Write how many instances were tested; of a proof, which is of regions, none."""
     if proof_words.main_proof(run.figures) is not None:
         return "–"
     if (around := neighbourhoods_of(run.figures)) is not None:
         return words.number(around.rows)
-    measured = main_shares(shares(run)) if not _searches(run) else ()
-    return words.number(measured[0].n_samples if measured else run.tried)
+    return words.number(run.tried)
 
 
 def _result(run: RunRecord) -> str:

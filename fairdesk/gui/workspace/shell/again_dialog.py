@@ -107,7 +107,7 @@ class AgainDialog(QDialog):
         self.rules.changed.connect(self._take_rules)
         self._tell()
         self.setMinimumWidth(_LEAST)
-        parts.resize_on_screen(self, 820, 720)
+        parts.resize_on_screen(self, 960, 780)
 
     def run(self) -> RunSpec:
         """Return what was asked for."""

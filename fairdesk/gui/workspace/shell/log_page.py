@@ -16,6 +16,7 @@ from PySide6.QtCore import (
     QSaveFile,
     QSortFilterProxyModel,
     Qt,
+    QTimer,
 )
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
@@ -37,6 +38,9 @@ from fairdesk.gui.kit.tables import LEFT, read_only
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.tables import guarded
 from fairdesk.wording import words
+
+#: Letters of an entry that fit into a line of any window.
+_SHORT = 60
 
 
 def local_time(at: str) -> str:
@@ -69,7 +73,8 @@ class LogModel(TableModel):
         """Return the name of a column."""
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
-                return ("Time", "Event")[section]
+                zone = QDateTime.currentDateTime().timeZoneAbbreviation()
+                return (f"Time ({zone})", "Event")[section]
             if role == Qt.ItemDataRole.TextAlignmentRole:
                 return LEFT
         return None
@@ -120,9 +125,11 @@ class LogPage(QWidget):
         self._table = QTableView()
         self._table.setModel(self._proxy)
         read_only(self._table, "Audit log", line=9)
-        # at the end of the log its last row is shown whole
-        self._table.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        # an entry that is long has several lines; at the end of the log its last row is shown whole
+        self._table.setWordWrap(True)
         head = self._table.horizontalHeader()
+        head.sectionResized.connect(lambda *_sizes: self._fit())
+        self._table.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         head.resizeSection(0, self.fontMetrics().horizontalAdvance("00 Mmm 0000, 00:00:00") + 40)
@@ -194,13 +201,29 @@ class LogPage(QWidget):
     def _begin(self, entries: list[LogEntry]) -> None:
         """Show the newest: nobody reads others yet."""
         self._take(entries)
-        self._table.scrollToBottom()
+        # once the table has its size
+        QTimer.singleShot(0, self._table, self._table.scrollToBottom)
 
     def _take(self, entries: list[LogEntry]) -> None:
         self._model.show(entries)
         self._tell()
 
+    def _fit(self) -> None:
+        """Give an entry that is longer than a line the room for all of it."""
+        head, usual = (
+            self._table.verticalHeader(),
+            self._table.verticalHeader().defaultSectionSize(),
+        )
+        room = self._table.columnWidth(1) - 4 * theme.TIGHT
+        for row in range(self._proxy.rowCount()):
+            text = str(self._proxy.index(row, 1).data())
+            if len(text) > _SHORT and self._table.fontMetrics().horizontalAdvance(text) > room:
+                self._table.resizeRowToContents(row)
+            elif head.sectionSize(row) != usual:
+                head.resizeSection(row, usual)
+
     def _tell(self) -> None:
+        self._fit()
         shown, there = self._proxy.rowCount(), self._model.rowCount()
         text = words.counted(there, "entry")
         self._count.setText(text if shown == there else f"{words.number(shown)} of {text}")

@@ -35,7 +35,8 @@ _SHARE = Qt.ItemDataRole.UserRole
 _HEADER = ("Rule", "Gap", "Rate in the\nsubgroup", "Support")
 #: The title of gaps of rates, and how long the longest bar is.
 _POINTS, _BAR = "Gap,\npercentage points", 40
-_NAMES = {"broader": "↑ Broader", "this": "● This one", "narrower": "↓ Narrower"}
+#: How a rule stands to that in the middle: its sign, and in words.
+_NAMES = {"broader": ("↑", "broader"), "this": ("●", "this rule"), "narrower": ("↓", "narrower")}
 
 
 @dataclass(frozen=True)
@@ -164,8 +165,9 @@ class LatticeView(QTableWidget):
         self.setRowCount(len(steps))
         for row, each in enumerate(steps):
             opens = each.conditions in known and each.kind != "this"
+            sign, name = _NAMES[each.kind]
             texts = (
-                _NAMES[each.kind],
+                sign,
                 each.text,
                 gap_text(outcome, each.score),
                 rate_text(outcome, each.phi_in),
@@ -176,10 +178,10 @@ class LatticeView(QTableWidget):
                 item.setToolTip(tips.plain(each.whole))
                 item.setTextAlignment(aligned(number=place > 1))
                 item.setFont(theme.scaled(self.font(), 1.0, strong=each.kind == "this"))
+                said = text if place else name
                 if not opens and each.kind != "this":
-                    item.setData(
-                        Qt.ItemDataRole.AccessibleTextRole, f"{text}, not among the findings"
-                    )
+                    said = f"{said}, not among the findings"
+                item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
                 if opens and place == 1:
                     item.setForeground(QColor(theme.colours().accent))
                 self.setItem(row, place, item)

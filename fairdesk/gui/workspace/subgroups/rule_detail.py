@@ -24,8 +24,8 @@ _KEY = (
     "subgroups and for the number of data rows."
 )
 _LATTICE = (
-    "Rules that are one step more general or more specific, with the largest gaps. Click a "
-    "rule to open it if it is also a finding."
+    "Rules that are one step broader (↑) or narrower (↓), with the largest gaps. Click a rule to "
+    "open it if it is also a finding."
 )
 
 

@@ -335,7 +335,14 @@ def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "not certified" in standing(workspace)
     assert not proof._more.isVisible()
-    for absent in (proof.chart, proof.refinement, proof.discriminatory, proof.pairs, proof.alone):
+    for absent in (
+        proof.chart,
+        proof._regions,
+        proof.refinement,
+        proof.discriminatory,
+        proof.pairs,
+        proof.alone,
+    ):
         assert not absent.isVisible()
 
 
@@ -502,6 +509,9 @@ def test_figures_grow_while_a_run_goes_on(qtbot, opened, path):
     )
     proof.runs.follow(msgspec.structs.replace(state, figures=(more, TREE)))
     qtbot.waitUntil(lambda: "93.10" in proof.bars.drawing.summary(), timeout=10_000)
+    # regions are for specialists: folded away
+    assert not proof.refinement.isVisible()
+    proof._regions.button.click()
     assert proof.refinement.isVisible()
 
 

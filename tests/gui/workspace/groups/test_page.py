@@ -282,7 +282,13 @@ def test_a_finding_is_looked_into(qtbot, found):
         "age 60 and over, sex = female",
         "age 70 and over, sex = female",
     ]
+    signs = [detail.lattice.item(row, 0) for row in range(detail.lattice.rowCount())]
+    assert [each.text() for each in signs] == ["↑", "↑", "●", "↓"]
+    assert signs[2].data(Qt.ItemDataRole.AccessibleTextRole) == "this rule"
     assert detail.lattice.item(2, 2).text() == "62.4"
+    # rules have the room that signs and titles leave
+    detail.lattice.resize(590, 300)
+    assert detail.lattice.columnWidth(1) > 590 / 3
     assert "percentage points" in detail.lattice.horizontalHeaderItem(2).text()
 
 

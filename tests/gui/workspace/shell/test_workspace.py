@@ -432,6 +432,15 @@ def test_the_log_is_filtered_and_exported(qtbot, reading, path, tmp_path):
     reading.show_page("Audit log")
     log = reading.log
     qtbot.waitUntil(lambda: log._model.rowCount() > 0, timeout=10_000)
+    # a long entry has several lines, a short one one
+    head = log._table.horizontalHeader()
+    head.setSectionResizeMode(1, head.ResizeMode.Interactive)
+    log._table.setColumnWidth(1, 200)
+    heights = [log._table.rowHeight(row) for row in range(log._proxy.rowCount())]
+    long = [len(entry.what) > 60 for entry in log._model.entries]
+    assert any(long)
+    assert min(high for high, each in zip(heights, long, strict=True) if each) > min(heights)
+    assert log._model.headerData(0, Qt.Orientation.Horizontal).startswith("Time (")
     bar = log._table.verticalScrollBar()
     assert bar.value() == bar.maximum()
     log._filter.setText(phrases.BEGUN.upper())
