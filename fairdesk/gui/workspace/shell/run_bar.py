@@ -248,7 +248,7 @@ class RunBar(parts.Card):
         self._stop.setEnabled(False)
 
     def show_record(self, record: RunRecord) -> None:
-        """Show the last run, which is over."""
+        """Show that the last run is over; its results are on the pages, not below all of them."""
         self._rest()
         title = METHODS[record.spec.method].title
         self._stand(OF_STATE[record.state], title, words.state_word(record.state))
@@ -258,7 +258,9 @@ class RunBar(parts.Card):
             else "&Run again…"
         )
         self._again.setText(again)
-        self._count(record)
+        self._priced = self._queried = False
+        for figure in (self._found, self._share, self._tried, self._rows, self._price):
+            figure.hide()
         self._elapsed.show_number(words.duration(record.elapsed), "elapsed")
         self._offer(running=False)
 
