@@ -95,6 +95,11 @@ def test_where_there_is_a_height_it_is_filled_with_words_that_are_never_too_wide
         assert each.x + on.extent(each.text, each.size) <= on.width
     (frame,) = shapes(drawn, Box, edge="ink")
     assert next(spot for spot in drawn.spots if spot.key == 1).holds(frame.x, frame.y)
+    # a box that words would cover has none
+    low = TREE.lay_out(replace(on, height=60.0))
+    bare = [spot for spot in low.spots if spot.tall < 2 * 1.05 * on.small * on.lead]
+    assert bare
+    assert not [each for each in shapes(low, Words) if any(s.holds(each.x, each.y) for s in bare)]
     # two levels are drawn at least; that there are more is shown
     narrow = TREE.lay_out(replace(on, width=200.0))
     assert [spot.key for spot in narrow.spots] == [0, 1, 2]

@@ -274,7 +274,8 @@ class _Layout:
         A sign at the edge shows that a box is divided further than there is room for.
         """
         small, lead = self._paper.small, 1.05 * self._paper.small * self._lead
-        if spot.tall < lead + 4:
+        if spot.tall < 2 * lead:
+            # words would hide the verdicts that they name; the box says it when it is chosen
             return
         shares = self._tree.shares(spot.key)
         verdict = max(shares, key=lambda each: shares[each])
