@@ -90,9 +90,9 @@ def metrics(material: Material) -> Section:
         (
             shared.metrics(material, repairs=False),
             Text(
-                "Group rates have Wilson confidence intervals (95\u00a0%); shares estimated "
-                "from random samples have exact ones (Clopper and Pearson); proven figures "
-                "have none, because they cover every combination that they refer to.",
+                "Group rates, and shares estimated from random samples, have 95\u00a0% confidence "
+                "intervals; proven figures have none, because they cover every combination that "
+                "they refer to.",
                 lead="Uncertainty.",
             ),
         ),

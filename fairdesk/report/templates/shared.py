@@ -130,9 +130,7 @@ def accuracy(material: Material) -> Statement | None:
             said = accuracy_statement(
                 words.percent(right, people), words.counted(people, material.spec.person)
             )
-            ends = say(
-                "Wilson confidence interval: {ends}.", ends=words.interval(low, high, 0.95, 1)
-            )
+            ends = f"{words.interval(low, high, 0.95, 1)}."
             return stated(said, (ends,), place=_there(material, "errors"))
     return _tested(material)
 

@@ -22,13 +22,12 @@ from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.pairs.plausible import ShareBar
 from fairdesk.gui.workspace.pairs.side_by_side import (
     SideBySide,
-    change,
     changes,
     sentence,
     side_by_side_table,
 )
 from fairdesk.gui.workspace.pairs.why_view import WhyView
-from fairdesk.gui.workspace.session.pair_columns import MARKS, usual
+from fairdesk.gui.workspace.session.pair_columns import MARKS, change, usual
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words
@@ -128,17 +127,16 @@ class PairDetail(QWidget):
         self._share = ShareBar()
         self._plausible = parts.quiet()
         self._nearness = self._make_nearness()
-        self._make_marks()
-        self._make_tools()
-
         self._reverse: Pair | None = None
         self._turn = parts.push_button("", self._show_reverse, tip=_TURNED)
         self._turn.setFlat(True)
+        self._make_marks()
+        self._make_tools()
+
         link = report_link(session, self._place, short=True)
         inside = layouts.panel(
             self._change,
             self._sentence,
-            layouts.at(self._turn, Qt.AlignmentFlag.AlignLeft),
             self._tools,
             self._views,
             self._nearness,
@@ -209,7 +207,7 @@ class PairDetail(QWidget):
         self._why.setCheckable(True)
         self._busy = parts.Busy(cancel=True)
         self._busy.cancelled.connect(self._session.study.cancel)
-        row = self._in_line(self._bring, self._as_found, self._as_brought, self._why)
+        row = self._in_line(self._bring, self._as_found, self._as_brought, self._why, self._turn)
         row.addStretch(1)
         tools = layouts.panel(row)
         self._tools = QStackedWidget()
@@ -274,7 +272,6 @@ class PairDetail(QWidget):
     def _ask_reverse(self, pair: Pair) -> None:
         """Look for the same change with the opposite effect."""
         self._reverse = None
-        self._keep_place(kept=True)
         self._turn.hide()
         self._session.store.ask(
             lambda store: opposite(store, pair),
@@ -286,16 +283,9 @@ class PairDetail(QWidget):
         if self._pair is None or self._pair.id != pair.id:
             return
         self._reverse = found
-        self._keep_place(kept=found is not None)
         self._turn.setVisible(found is not None)
         if found is not None:
             self._turn.setText(f"The other way round: pair {words.number(found.id)} →")
-
-    def _keep_place(self, *, kept: bool) -> None:
-        """Keep the place of the button while it is not known whether it is needed."""
-        policy = self._turn.sizePolicy()
-        policy.setRetainSizeWhenHidden(kept)
-        self._turn.setSizePolicy(policy)
 
     def _show_reverse(self) -> None:
         if self._reverse is not None:

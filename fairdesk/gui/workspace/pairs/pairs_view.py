@@ -28,13 +28,14 @@ from fairdesk.audit.runs.plausibility import (
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
 from fairdesk.gui.workspace.pairs.plausible import ShareDelegate
-from fairdesk.gui.workspace.session.pair_columns import Cells, as_tsv
+from fairdesk.gui.workspace.session.pair_columns import CHANGE, Cells, as_tsv
 from fairdesk.gui.workspace.session.pairs_model import PairsModel
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
@@ -277,10 +278,12 @@ class PairsView(QWidget):
         for position, column in enumerate(self.model.columns):
             texts = [column.title + "  ▾ "]
             if (attribute := attributes.get(column.order)) is not None:
-                values = attribute.values or (attribute.text(attribute.high),)
-                widest = max(values, key=len)
+                widest = _widest(attribute)
                 protected = attribute.compared
                 texts.append(f"{widest} → {widest}" if protected else widest)
+            elif column.title == CHANGE:
+                changing = [each for each in attributes.values() if each.role is Role.PROTECTED]
+                texts += [" → ".join(2 * [_widest(each)]) for each in changing]
             elif column.title == "Decision":
                 spec = self._session.spec
                 widest = max((*spec.decisions, spec.favourable + "xx"), key=len)
@@ -473,3 +476,8 @@ class PairsView(QWidget):
     def _choose(self, pair: Pair | None) -> None:
         self._chosen = pair
         self.chosen.emit(pair)
+
+
+def _widest(attribute: Attribute) -> str:
+    """Return the longest text of an attribute's values."""
+    return max(attribute.values or (attribute.text(attribute.high),), key=len)

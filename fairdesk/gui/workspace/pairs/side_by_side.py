@@ -105,16 +105,6 @@ def sentence(spec: AuditSpec, decisions: Sequence[str], pair: Pair) -> str:
     )
 
 
-def change(spec: AuditSpec, pair: Pair) -> str:
-    """Write what is changed between a pair's two sides: ``White → Asian``."""
-    return ", ".join(
-        f"{attribute.text(pair.row[p])} → {attribute.text(pair.partner[p])}"
-        for p in spec.domain.protected.tolist()
-        for attribute in (spec.domain.attributes[p],)
-        if pair.row[p] != pair.partner[p]
-    )
-
-
 def changes(spec: AuditSpec, before: Pair, after: Pair) -> str:
     """Say what was changed to bring a pair nearer to a real person, and how near it is now."""
     moved = [

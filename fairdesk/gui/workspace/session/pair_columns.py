@@ -31,6 +31,8 @@ from fairdesk.wording.pairs import UNKNOWN, entitled, writers
 #: The sign of each mark, and what it is called.
 MARKS = {"": ("", "no review status"), "flagged": ("⚑", "flagged"), "dismissed": ("✕", "dismissed")}
 NOTE = "✎"
+#: The column of what changes between both sides of a pair.
+CHANGE = "Change"
 
 
 class PairRole(IntEnum):
@@ -86,6 +88,16 @@ def usual(typicality: float, many: str) -> str:
     return f"At least as typical as {share} of the {many} in the data."
 
 
+def change(spec: AuditSpec, pair: Pair) -> str:
+    """Write what is changed between a pair's two sides: ``White → Asian``."""
+    return ", ".join(
+        f"{attribute.text(pair.row[p])} → {attribute.text(pair.partner[p])}"
+        for p in spec.domain.protected.tolist()
+        for attribute in (spec.domain.attributes[p],)
+        if pair.row[p] != pair.partner[p]
+    )
+
+
 def mark_text(pair: Pair) -> str:
     """Write the signs of a pair's mark and note."""
     return MARKS[pair.mark][0] + (NOTE if pair.note else "")
@@ -97,7 +109,9 @@ def mark_in_full(pair: Pair) -> str:
 
 
 def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
-    """Make the table's columns: mark, decision, what differs, scores, how plausible, the others.
+    """Make the table's columns: mark, decision, what changes, scores, all that differs, the others.
+
+    Where several attributes are protected, what changes has a column of its own.
 
     Parameters
     ----------
@@ -134,6 +148,13 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
         attribute(position, "Identical in both instances", differs=False)
         for position in spec.domain.others
     ]
+    changed = Cells(
+        CHANGE,
+        "",
+        partial(change, spec),
+        "The protected attributes that change",
+        changed=lambda _pair: True,
+    )
     fields = partial(_fields, spec, decisions)
     decided = [name for name, field in FOUND.items() if field.kind == "decision"]
     difference = Cells(
@@ -146,8 +167,10 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
     )
     return (
         *(replace(each, text=mark_text, full=mark_in_full) for each in fields(("mark",))),
-        *(*fields(MARKED.keys() - {"mark"}), *fields(decided), *protected, *following),
+        *(*fields(MARKED.keys() - {"mark"}), *fields(decided)),
+        *((changed,) if len(protected) > 1 else (*protected, *following)),
         *(*fields(name for name in FOUND if name not in decided), difference),
+        *((*protected, *following) if len(protected) > 1 else ()),
         *(*fields(FIRST), *fields(WEIGHED), *others),
     )
 

@@ -172,12 +172,20 @@ def test_a_changed_pair_is_shown_where_it_is(qtbot, model, path):
     assert "look" in tip
 
 
-def test_a_copy_has_a_header_and_no_stray_tabs(qtbot, model):
+def test_a_copy_has_a_header_and_no_stray_tabs(qtbot, model, path):
     show(qtbot, model, PairQuery())
     pairs = [model.pair(row) for row in range(3)]
     lines = as_tsv(model.columns, pairs).split("\n")
     assert len(lines) == 4
-    assert lines[0].split("\t")[:3] == ["Mark", "Decision", "age"]
+    # what changes goes before the scores, and what differs otherwise after them
+    heads = lines[0].split("\t")
+    assert heads[:4] == ["Mark", "Decision", "Change", "Score"]
+    assert heads.index("Difference") < heads.index("age")
+    with Store.open(path) as store:
+        domain = store.spec.domain
+    for line, pair in zip(lines[1:], pairs, strict=True):
+        names = {domain.names[i] for i in domain.protected if pair.row[i] != pair.partner[i]}
+        assert line.split("\t")[2].count(" → ") == len(names)
     assert all(line.count("\t") == len(model.columns) - 1 for line in lines)
 
 
