@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 #: Of boxes along longer axes nothing is said: their places are no floating-point numbers.
 _MOST_PLACES = 1 << 50
 #: A box is gone through in so many steps at most, and so many are made at once.
-_MOST_STEPS, _AT_ONCE = 4_096, 1 << 17
+_MOST_STEPS, _AT_ONCE = 1_024, 1 << 17
 
 
 class Near(NamedTuple):

@@ -33,6 +33,8 @@ _BOXES, _COMPARED = 1 << 16, 50_000_000
 #: So many parts of boxes are looked at before rows are decided, and so many of the examiner's
 #: batches; and so many points are asked about at once.
 _PARTS, _BATCHES, _POINTS = 4_096, 64, 1 << 14
+#: So many boxes are looked at by a linear model before anything is told.
+_LINEAR = 1 << 13
 #: In each round a box may be divided so many times as often as in the one before.
 _GROWTH = 4
 #: So often a box around a row may be divided before those are that reach farther.
@@ -213,7 +215,8 @@ class RowProver:
     def _in_rounds(self, until: float = np.inf) -> Iterator[None]:
         """Divide boxes in rounds, at last ``until`` times each."""
         if self._linear is not None:
-            for rows in self._in_blocks(self._block):
+            few = max(1, min(self._block, _LINEAR // self._around.count))
+            for rows in self._in_blocks(few):
                 self._look_by(self._linear, rows)
                 yield
         most, self._left_out = 1, True
