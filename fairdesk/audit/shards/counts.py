@@ -131,10 +131,13 @@ class Counts:
         return max(1, min(self._size, left // (_LAST * self._workers)), self._size // _LEAST)
 
     def _lasts(self) -> bool:
-        """Whether the budget of rows outlasts what is out: what is dropped was sent, too."""
+        """Whether the budget of rows outlasts what is out and the next shard.
+
+        What is dropped was sent, too.
+        """
         if self._limit is None or not self._out:
             return True
-        return 0 < self._each * self._out < self._limit - self._spent
+        return 0 < self._each * (self._out + _LIMITED) < self._limit - self._spent
 
     def take(self, index: int, events: Ran) -> Iterator[Event]:
         """Add up a shard's counts; see `fairdesk.audit.shards.shard.Dealing`."""
