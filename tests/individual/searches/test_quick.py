@@ -47,7 +47,11 @@ def test_a_mix_of_methods_in_a_large_one(large_domain):
     phases = {event.phase for event in events if isinstance(event, Progress)}
     assert {"estimate", "EIDIG", "Aequitas"} <= phases
     shares = [event for event in events if isinstance(event, Measured)][-1].figures
-    assert not shares[0].exhaustive
+    assert {share.whom: share.exhaustive for share in shares} == {
+        "data": True,
+        "domain": False,
+        "perturbed": False,
+    }
     found = [event for event in events if isinstance(event, Found)]
     rows = np.concatenate([event.rows for event in found])
     partners = np.concatenate([event.partners for event in found])

@@ -38,11 +38,18 @@ def page_of(workspace):
 
 
 def click(qtbot, chart, key):
-    spot = next(each for each in chart.laid.spots if each.key == key)
-    middle = QPoint(int(spot.x + spot.wide / 2), int(spot.y + spot.tall / 2))
-    qtbot.mouseMove(chart, middle)
-    qtbot.waitUntil(lambda: chart.cursor().shape() == Qt.CursorShape.PointingHandCursor)
-    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=middle)
+    """Click a part once the pointer shows that it can be: the page may still be laid out anew."""
+
+    def hovered():
+        spot = next(each for each in chart.laid.spots if each.key == key)
+        middle = QPoint(int(spot.x + spot.wide / 2), int(spot.y + spot.tall / 2))
+        qtbot.mouseMove(chart, middle + QPoint(1, 0))
+        qtbot.mouseMove(chart, middle)
+        pointing = chart.cursor().shape() == Qt.CursorShape.PointingHandCursor
+        return middle if pointing else None
+
+    qtbot.waitUntil(lambda: hovered() is not None)
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=hovered())
 
 
 def test_a_groups_ratio_opens_its_row(qtbot, answered):
