@@ -30,6 +30,11 @@ LEAST_CHANGING = 30
 _LOOK_SECONDS = 0.05
 
 
+def progress_of(store: Store) -> tuple[int, int]:
+    """Return how many findings were weighed, and how many there are."""
+    return store.count(PairQuery(within=FARTHEST)), store.count(PairQuery())
+
+
 def score_findings(
     worker: Worker, store: Store, people: Rows, watch: Callable[[int, int], None]
 ) -> None:
@@ -58,7 +63,7 @@ def score_findings(
     StoreError
         When the audit file cannot be read or written.
     """
-    done, total = store.count(PairQuery(within=FARTHEST)), store.count(PairQuery())
+    done, total = progress_of(store)
     watch(done, total)
     while len(people) and (some := _weigh_some(worker, store, people)):
         done += some

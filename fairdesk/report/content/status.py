@@ -67,6 +67,12 @@ def standing(store: Store, template: TemplateKey, choice: Choice | None = None) 
     return Status("Draft", found.at, f"Required information is missing: {'; '.join(left)}.")
 
 
+def any_final(store: Store) -> bool:
+    """Whether the log says of any template's report that it is final."""
+    log = store.log_entries()
+    return any(status(log, template).word == "Final" for template in TEMPLATES)
+
+
 def status(log: Sequence[LogEntry], template: TemplateKey, choice: Choice | None = None) -> Status:
     """Return what the log says of a template's report: final until anything changes it after that.
 

@@ -26,8 +26,7 @@ class WeighingLine(QWidget):
     def _tell(self) -> None:
         weighing, many = self._session.weighing, self._session.many
         counts = f"{words.number(weighing.done)} of {words.number(weighing.total)}"
-        stopped = weighing.unwanted and weighing.done < weighing.total
-        if stopped:
+        if weighing.rests:
             self._words.setText(f"Compared with the {many} in the data: {counts}")
             self._button.setText("Continue")
             self._button.setAccessibleName(f"Continue comparing with the {many} in the data")
@@ -35,11 +34,11 @@ class WeighingLine(QWidget):
             self._words.setText(f"Comparing with the {many} in the data: {counts}")
             self._button.setText("Stop")
             self._button.setAccessibleName(f"Stop comparing with the {many} in the data")
-        self.setVisible(stopped or weighing.busy)
+        self.setVisible(weighing.rests or weighing.busy)
 
     def _press(self) -> None:
         weighing = self._session.weighing
-        if weighing.unwanted:
+        if weighing.rests:
             weighing.go_on()
         else:
             weighing.stop_for_good()

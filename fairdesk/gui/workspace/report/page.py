@@ -267,8 +267,8 @@ class ReportPage(QWidget):
     # What happens
 
     def _load(self) -> None:
-        """Read the form's content, where somebody could see it."""
-        if self.isVisible():
+        """Read the form's content, where somebody could see it; if it was final, in any case."""
+        if self.isVisible() or self.draft.state.final:
             self.draft.load()
 
     def _follow(self) -> None:

@@ -43,13 +43,21 @@ class Completeness(parts.Card):
         self.body.addLayout(row)
         self._links = ""
 
-    def tell(self, draft: ReportDraft, lacking: Mapping[str, tuple[str, str]], wanted: int) -> None:
+    def tell(
+        self,
+        draft: ReportDraft,
+        lacking: Mapping[str, tuple[str, str]],
+        wanted: int,
+        unsettled: str = "",
+    ) -> None:
         """Say how the report stands.
 
         Parameters
         ----------
         lacking : dict of str to (str, str)
             Per key of a field that is empty its group and label.
+        unsettled : str
+            What has to end before it can be final, as `Session.unsettled` says it.
         """
         status = draft.state.status
         final = status.word == "Final"
@@ -66,10 +74,12 @@ class Completeness(parts.Card):
             if status.changed:
                 changed = parts.short(status.changed, 120)
                 why = f"It was final until this change to the audit: “{changed}” {why}"
+            if unsettled:
+                why = f"It can be marked as final when {unsettled}. {why}"
         self.why.setText(why)
         self._show_links({} if final else lacking)
         self.final.setText("&Make it a draft again" if final else _FINAL)
-        self.final.setEnabled(draft.loaded and (final or not lacking))
+        self.final.setEnabled(draft.loaded and (final or not (lacking or unsettled)))
         reason = "" if self.final.isEnabled() else why
         self.final.setToolTip(reason)
         self.final.setAccessibleDescription(reason)

@@ -13,6 +13,7 @@ from fairdesk.audit.store.details import Choice, Details, TemplateKey
 from fairdesk.audit.store.records import PASSING
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit import parts
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.content.fields import LABELS
 from fairdesk.report.content.kinds import TEMPLATES
@@ -47,6 +48,11 @@ class ReportState:
     def status(self) -> Status:
         """How the report that is wanted stands."""
         return self.standing.get(self.choice.template, Status("Draft"))
+
+    @property
+    def final(self) -> bool:
+        """Whether any template's report is final."""
+        return any(each.word == "Final" for each in self.standing.values())
 
 
 def read_state(store: Store) -> ReportState:
@@ -85,10 +91,19 @@ class ReportDraft(QObject):
         #: Whether the file was read.
         self.loaded = False
         self.state = ReportState()
+        #: What has to end before the report can be final, as `Session.unsettled` says it.
+        self.unsettled = session.unsettled
+        session.weighing.changed.connect(self._look)
+        session.live_changed.connect(self._look)
 
     def load(self) -> None:
         """Read the file again."""
         self._session.store.ask(read_state, self._take, self.failed.emit, key="report")
+
+    def _look(self) -> None:
+        """Look whether something has begun or ended that the report waits for."""
+        if self._session.unsettled != self.unsettled:
+            self._tell()
 
     def write_text(self, key: str, label: str, text: str) -> None:
         """Keep what was filled in under a key of `fairdesk.report.content.fields.FIELDS`."""
@@ -154,8 +169,18 @@ class ReportDraft(QObject):
     def _take(self, state: ReportState) -> None:
         if self._waiting:
             return  # a later change is on its way: its answer tells of both
+        before, self.state = self.state, state
         self.loaded = True
-        self.state = state
+        for template, now in state.standing.items():
+            was = before.standing.get(template)
+            if was is not None and was.word == "Final" and now.changed:
+                title = TEMPLATES[template].title
+                changed = parts.short(now.changed, 120)
+                self._session.said.emit(f"The report “{title}” is a draft again: {changed}")
+        self._tell()
+
+    def _tell(self) -> None:
+        self.unsettled = self._session.unsettled
         self.changed.emit()
 
 

@@ -335,7 +335,8 @@ class ReportForm(QWidget):
             for field in fields_of(template)
             if template in field.required_by and asked(field, details)
         }
-        self.completeness.tell(self._draft, lacking, len(needed | set(lacking)))
+        wanted = len(needed | set(lacking))
+        self.completeness.tell(self._draft, lacking, wanted, self._draft.unsettled)
 
     def _lacking(self, template: TemplateKey, details: Details) -> dict[str, tuple[str, str]]:
         """Return what keeps a report from being final, by its key: the group and the name of it."""

@@ -73,7 +73,9 @@ class Session(QObject):
         self.driver.changed.connect(self._go_on)
         self.driver.ended.connect(self._end)
         self.weighing = Weighing(store.path, self)
+        self.weighing.changed.connect(self._follow_weighing)
         self.study = Study(store.spec, self.store, self)
+        self.study.learned.connect(lambda _pair: self.log_changed.emit())
         self._look = QTimer(self, interval=_LOOK)
         self._look.timeout.connect(self.pairs_changed)
         self._live_spec: RunSpec | None = None
@@ -97,6 +99,15 @@ class Session(QObject):
     def loaded(self) -> bool:
         """Whether the file was read: its runs, and what its decisions are called."""
         return bool(self.decisions)
+
+    @property
+    def unsettled(self) -> str:
+        """What has to end before results no longer change by themselves; empty when nothing has."""
+        if self.driver.busy:
+            return "the run in progress has ended"
+        if self.weighing.under_way:
+            return f"all pairs are compared with the {self.many} in the data"
+        return ""
 
     def hear(self, *charts: ChartFrame) -> None:
         """Tell that charts were copied or saved, or could not be."""
@@ -177,6 +188,10 @@ class Session(QObject):
         self.log_changed.emit()
         if self.runs and not self.driver.busy:
             self.weighing.begin()
+
+    def _follow_weighing(self) -> None:
+        if not self.weighing.under_way:
+            self.log_changed.emit()
 
     def _take_pair(self, pair: Pair) -> None:
         self.pair_changed.emit(pair)

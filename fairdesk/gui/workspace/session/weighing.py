@@ -7,12 +7,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from fairdesk.audit.runs.plausibility import score_findings
+from fairdesk.audit.runs.plausibility import progress_of, score_findings
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError, WorkerError
 from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.report.content.status import any_final
 
 #: Milliseconds between two looks at how far it is.
 _PERIOD = 250
@@ -45,22 +46,41 @@ class Weighing(QObject):
         """How many findings were compared, and how many there are, as last told."""
         self.unwanted = False
         """Whether the auditor has stopped it; it begins by itself no more."""
+        self.held = False
+        """Whether it has not begun by itself: what it learns would make a final report a draft."""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it compares, or looks for what there is to compare."""
+        return self._work is not None
+
+    @property
+    def rests(self) -> bool:
+        """Whether findings are left that are compared only when the auditor wants so."""
+        return (self.unwanted or self.held) and self.done < self.total
 
     @property
     def busy(self) -> bool:
         """Whether it is under way and has something to compare."""
         return self._work is not None and self.total > self.done
 
-    def begin(self) -> None:
-        """Compare what is not compared yet; nothing when it does, or is unwanted."""
+    def begin(self, *, asked: bool = False) -> None:
+        """Compare what is not compared yet; nothing when it does, or is unwanted.
+
+        Parameters
+        ----------
+        asked : bool
+            Whether the auditor asked for it. By itself it begins only while no report is final.
+        """
         if self.unwanted:
             return
         if self._work is not None:
             self._again = True
             return
-        work = self._work = _Work(self._path)
+        work = self._work = _Work(self._path, asked=asked)
         self._timer.start()
         in_background(self, work.run, lambda _none: self._end(work), self._fail)
+        self.changed.emit()
 
     def stop(self) -> None:
         """End it for now; what was compared is kept."""
@@ -77,7 +97,7 @@ class Weighing(QObject):
     def go_on(self) -> None:
         """Begin again after that."""
         self.unwanted = False
-        self.begin()
+        self.begin(asked=True)
         self.changed.emit()
 
     def close(self) -> None:
@@ -97,6 +117,7 @@ class Weighing(QObject):
     def _end(self, work: _Work) -> None:
         self._timer.stop()
         self.done, self.total = work.counts
+        self.held = work.held
         self._work = None
         self.changed.emit()
         if self._again:
@@ -113,8 +134,10 @@ class Weighing(QObject):
 class _Work:
     """One go, in a thread: a worker is started only when there is something to compare."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, asked: bool) -> None:
         self.counts = (0, 0)
+        self.held = False
+        self._asked = asked
         self.over = threading.Event()
         self._path = path
         self._lock = threading.Lock()
@@ -132,6 +155,9 @@ class _Work:
         try:
             with Store.open(self._path) as store:
                 if not len(store.unweighed(1)[0]):
+                    return
+                if not self._asked and any_final(store):
+                    self.held, self.counts = True, progress_of(store)
                     return
                 people = store.spec.domain.people(store.table())
                 if len(people) and (worker := self._start()) is not None:

@@ -32,15 +32,17 @@ from fairdesk.gui.workspace.report_form.categories import UNKNOWN, CategoriesEdi
 from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.report_form.fields import FieldEditor
 from fairdesk.gui.workspace.report_form.form import _Pressed
+from fairdesk.gui.workspace.session import weighing
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.fields import FIELDS, fields_of
 from fairdesk.report.content.form import Field
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report
-from tests.gui.auditing import make_audit
+from tests.gui.auditing import Scales, make_audit
 from tests.report.details import example_details
 
 SLOW = 60
+LONG = 10_000
 
 
 def wait(condition):
@@ -209,7 +211,7 @@ def test_a_whole_form_can_be_marked_as_final_and_a_change_makes_it_a_draft_again
         store.write_details(example_details("plain"))
     audit = shown(opened(path))
     form = audit.report.form
-    assert form.completeness.final.isEnabled()
+    qtbot.waitUntil(form.completeness.final.isEnabled, timeout=LONG)
     qtbot.mouseClick(form.completeness.final, Qt.MouseButton.LeftButton)
     settle(audit)
     assert form.completeness.word.text() == "✓ Final"
@@ -227,6 +229,50 @@ def test_a_whole_form_can_be_marked_as_final_and_a_change_makes_it_a_draft_again
     settle(audit)
     assert len(logged(path, "draft")) == 1
     assert form.completeness.word.text() == "Draft"
+
+
+def test_a_report_waits_to_be_final_until_all_pairs_are_compared(
+    no_pages, monkeypatch, qtbot, opened, path
+):
+    hold = threading.Event()
+    monkeypatch.setattr(weighing, "Worker", lambda command: Scales(hold))
+    with Store.open(path) as store:
+        store.write_details(example_details("plain"))
+    audit = shown(opened(path))
+    said = audit.report.form.completeness
+    qtbot.waitUntil(lambda: audit._session.weighing.busy, timeout=LONG)
+    assert not said.final.isEnabled()
+    assert "when all pairs are compared with the applicants" in said.why.text()
+    assert said.final.accessibleDescription() == said.why.text()
+    hold.set()
+    qtbot.waitUntil(said.final.isEnabled, timeout=LONG)
+    assert "compared" not in said.why.text()
+    said.final.click()
+    settle(audit)
+    assert said.word.text() == "✓ Final"
+
+
+def test_nothing_is_compared_for_a_final_report_unless_the_auditor_wants_so(
+    no_pages, qtbot, opened, path
+):
+    with Store.open(path) as store:
+        store.write_details(example_details("plain"))
+        mark_final(store, "plain")
+    audit = opened(path)
+    weighing = audit._session.weighing
+    qtbot.waitUntil(lambda: weighing.held and not weighing.under_way, timeout=LONG)
+    assert audit.report.standing.words == "final"
+    assert in_file(path, make_report).status == "Final"
+    audit.show_page(EXAMPLES)
+    button = audit.examples._weighing._button
+    qtbot.waitUntil(button.isVisible, timeout=LONG)
+    assert button.text() == "Continue"
+    told = []
+    audit.said.connect(told.append)
+    button.click()
+    qtbot.waitUntil(lambda: audit.report.standing.words == "draft again", timeout=LONG)
+    assert in_file(path, make_report).status == "Draft"
+    assert any("is a draft again" in each for each in told)
 
 
 def test_each_template_asks_for_its_own_fields(no_pages, qtbot, audit, path):
