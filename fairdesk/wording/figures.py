@@ -40,6 +40,7 @@ from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups.subgroups import gap_statement
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.proofs import (
+    ROUNDED,
     VERDICTS,
     estimated_sentence,
     least_share,
@@ -496,7 +497,7 @@ def _of_proofs(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[str]:
         yield neighbourhood_statement(spec, around).sentence
         yield from (*around.notes, say(NOT_MEANT))
     if any(isinstance(each, Proven | NeighbourhoodCounts) for each in figures):
-        yield say(VERDICTS)
+        yield from (say(VERDICTS), say(ROUNDED))
 
 
 def tells_of_people(run: RunRecord) -> bool:

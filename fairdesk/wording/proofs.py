@@ -40,9 +40,12 @@ _COUNTED = fixed(
 VERDICTS = fixed(
     "Certified: proven that the decision is the same for every tested value of the protected "
     "attributes. Falsified: proven that it changes. Undecided: neither is proven. The terms "
-    "describe a proof about decisions; they neither approve nor reject the model. Certified and "
-    "falsified shares are rounded down and undecided shares up, so they may not add up to "
-    "100\u00a0%."
+    "describe a proof about decisions; they neither approve nor reject the model."
+)
+#: Why shares need not make up the whole.
+ROUNDED = fixed(
+    "Certified and falsified shares are rounded down and undecided shares up, so they may not add "
+    "up to 100\u00a0%."
 )
 _AS_COMMON = fixed("the data-weighted input domain (attributes assumed independent)")
 _POPULATION = fixed("the population (a model of the data)")
@@ -54,14 +57,13 @@ RATES = fixed(
 )
 #: What a share of the population means, and what it does not.
 POPULATION = fixed(
-    "The population is a statistical model of the data, in which each attribute depends on one "
-    "other, so that combinations that the data do not suggest weigh little. The shares are proven "
-    "for this model of the data; they are not shares of the real individuals that the data come "
-    "from."
+    "This proof also covers people who are not in the file: the population is a statistical model "
+    "of the data, in which each attribute depends on one other. The shares are proven for this "
+    "model of the data; they are not shares of real people."
 )
 #: What stands where no share is proven to be above zero, and what it means: pairs may be known.
-NONE_PROVEN = fixed("no share proven")
-NONE_MEANS = fixed("“No share proven” does not mean that there are none: pairs may be known.")
+NONE_PROVEN = fixed("none proven so far")
+NONE_MEANS = fixed("“None proven so far” does not mean that there are none: pairs may be known.")
 
 
 def proven_of(

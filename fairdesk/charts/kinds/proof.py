@@ -133,7 +133,7 @@ def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
 
     All protected attributes are changed together there; `alone_of` is for each of them.
     """
-    whoms = ("people", "domain", "population", "data", "perturbed")
+    whoms = ("data", "people", "domain", "population", "perturbed")
     names = {whom: instances(spec, whom) for whom in whoms}
     found: dict[str, Space] = {}
     for figure in measured:

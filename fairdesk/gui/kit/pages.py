@@ -23,6 +23,15 @@ def page_head(name: str, *beside: layouts.Item) -> QHBoxLayout:
     return line
 
 
+def for_experts(*below: layouts.Item) -> parts.Fold:
+    """Make the end of a page, closed at first: figures to check a result with, not to quote."""
+    fold = parts.Fold("For experts")
+    fold.button.setAccessibleName("For experts: more figures of this page")
+    fold.button.setToolTip("More figures, with which an expert can check these results")
+    fold.body.addWidget(layouts.panel(*below, spacing=theme.GAP))
+    return fold
+
+
 class Pages(QScrollArea):
     """Pages of a window.
 

@@ -90,7 +90,8 @@ def certification(material: Material) -> Section:
     if not material.proofs:
         what = _NO_MODEL if material.spec.predictions else _NOT_PROVEN
         return Section("Certification", (not_run(what),))
-    blocks: list[Block] = [Text(say(proof_words.VERDICTS), lead=say("How to read it."))]
+    read = f"{say(proof_words.VERDICTS)} {say(proof_words.ROUNDED)}"
+    blocks: list[Block] = [Text(read, lead=say("How to read it."))]
     for run in material.proofs:
         blocks += _run_blocks(material, run)
     blocks += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
@@ -24,7 +25,7 @@ from fairdesk.charts.verdicts import MARKS
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.workspace.certification.refinement_view import RefinementView
 from fairdesk.gui.workspace.certification.rows import (
     pair_rows,
@@ -52,9 +53,11 @@ from fairdesk.wording.certified.neighbourhoods import (
 _MORE = (60.0, 600.0, 3600.0)
 
 #: What a proof is, and what the marks mean.
-EXPLAINED = (
-    f"{proof_words.VERDICTS} A proof covers every combination, not a sample (solid); what random "
-    "samples show of the undecided share is an estimate (hatched), never added to what is proven."
+EXPLAINED = proof_words.VERDICTS
+#: What an expert reads with the other figures.
+ROUNDED = (
+    f"{proof_words.ROUNDED} What is proven is solid; what random samples show of the undecided "
+    "share is an estimate (hatched), never added to what is proven."
 )
 
 #: So many regions of each kind are shown at first.
@@ -114,9 +117,9 @@ class ProofPage(RunPage):
         self._notes = parts.quiet()
         self.bars, self.shares, self.alone = (DrawnChart(Spaces(), size=1.12) for _ in range(3))
         self._around, self.around = Statement(), DrawnChart(Spaces(), size=1.12)
-        self._combinations = parts.Fold("More shares: combinations, not people")
-        for widget in (self._headline, self._estimate, self.shares):
-            self._combinations.body.addWidget(widget)
+        self._combinations = layouts.panel(
+            self._headline, self._estimate, self.shares, spacing=theme.GAP
+        )
         self.chart = LineChart()
         self.chart.setMinimumHeight(280)
         self.chart.tools.addWidget(parts.Words("Progress", size=1.12, strong=True, wrap=False))
@@ -150,8 +153,6 @@ class ProofPage(RunPage):
             ),
             wide=2,
         )
-        self._regions = parts.Fold("Regions: how the input domain was divided")
-        self._regions.body.setSpacing(theme.GAP)
         self._sections: dict[QWidget, tuple[QWidget, ...]] = {}
         self._stack_up(self._make_empty(), self._make_full())
         session.runs_changed.connect(self._offer)
@@ -181,7 +182,12 @@ class ProofPage(RunPage):
         inside = QWidget()
         head = page_head("Certification", self.runs, self._make_go_on(), self._make_stop())
         link = report_link(self._session, self._places)
-        column = layouts.column(
+        # of combinations there is nothing to fold away where nothing is known of people
+        self._front, self._below = layouts.column(), layouts.column(spacing=theme.GAP)
+        self.experts = for_experts(
+            parts.quiet(ROUNDED), self._below, self._notes, *self._make_below()
+        )
+        layouts.column(
             head,
             parts.quiet(EXPLAINED),
             self._banner,
@@ -189,15 +195,20 @@ class ProofPage(RunPage):
             self._of_people,
             self.bars,
             self._pairs_words,
-            self._combinations,
+            self._front,
             self._around,
             self.around,
-            self._notes,
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
+            self.experts,
+            layouts.stretch(),
             on=inside,
             margin=theme.AROUND,
             spacing=theme.GAP,
         )
+        return parts.scrolled(inside)
+
+    def _make_below(self) -> Iterator[QWidget]:
+        """Make what experts see below the shares, each with its heading."""
         for widget, name, what in self._parts_below():
             words_above = [parts.heading(name), parts.quiet(what)] if name else []
             whole = widget
@@ -205,17 +216,10 @@ class ProofPage(RunPage):
                 more = layouts.at(widget.more, Qt.AlignmentFlag.AlignLeft)
                 whole = layouts.panel(widget, more, spacing=theme.NEAR)
             self._sections[widget] = (*words_above, whole)
-            folds = widget in (self.refinement, self.discriminatory, self.consistent)
-            below = self._regions.body if folds else column
-            below.addSpacing(theme.NEAR)
-            for each in self._sections[widget]:
-                below.addWidget(each)
-        column.addWidget(self._regions)
-        column.addStretch(1)
-        return parts.scrolled(inside)
+            yield from self._sections[widget]
 
     def _parts_below(self) -> tuple[tuple[QWidget, str, str], ...]:
-        """Return what follows below the bars, each with its heading, and what it is."""
+        """Return what an expert sees, each with its heading, and what it is."""
         when = words.when_changes(self._session.spec.domain)
         return (
             (self.chart, "", ""),
@@ -334,7 +338,6 @@ class ProofPage(RunPage):
             rows = region_rows(spec, (each for each in regions if each.verdict == verdict))
             self._show_section(table, there=bool(rows))
             table.show_rows(rows)
-        self._regions.setVisible(there or bool(regions))
         found = [each for each in shown if isinstance(each, ProvenRates)]
         tables = decision_tables(self._session.runs)
         rates = rate_rows(spec, found, tables)
@@ -346,11 +349,14 @@ class ProofPage(RunPage):
         pairs = pair_rows(spec, (each for each in shown if isinstance(each, PairShare)))
         self._show_section(self.pairs, there=bool(pairs))
         self.pairs.show_rows(pairs)
+        below = [each for section in self._sections.values() for each in section]
+        self.experts.setVisible(not all(each.isHidden() for each in below))
 
     def _draw_shares(self, run: Run) -> None:
         """Draw the shares: those of combinations folded away where that of people is known."""
         spec, shown = self._session.spec, run.figures
         folds = proof_words.proven_of(shown, "people") is not None
+        (self._below if folds else self._front).addWidget(self._combinations)
         rest = [each for each in shown if isinstance(each, Proven) and each.of != "people"]
         front = [each for each in shown if each not in rest] if folds else shown
         self.bars.draw(Spaces(spaces_of(spec, front)))
@@ -359,10 +365,6 @@ class ProofPage(RunPage):
         self._combinations.show()
         self.shares.draw(Spaces(spaces_of(spec, rest) if folds else ()))
         self.shares.setVisible(folds)
-        if folds == self._combinations.button.isHidden():
-            self._combinations.button.setVisible(folds)
-            self._combinations.body.setContentsMargins(theme.WIDE if folds else 0, 0, 0, 0)
-            self._combinations.set_open(opened=not folds)
 
     def _show_around(self, run: Run) -> None:
         """Show what was last certified around the data rows, by this run or another."""
@@ -424,7 +426,7 @@ class ProofPage(RunPage):
             consistent, discriminatory, _left = proof_words.proven_fractions(proven)
             kind = "■ Proven" if consistent or discriminatory else "□ Nothing proven yet"
             said = proof_words.proven_statement(proven)
-            self._headline.say(kind, said.sentence, rounding_sentence(proven.margin))
+            self._headline.say(kind, said.sentence)
         of_people = proof_words.proven_of(run.figures, "people")
         self._of_people.setVisible(of_people is not None)
         if of_people is not None:
@@ -437,4 +439,5 @@ class ProofPage(RunPage):
         self._estimate.say("▨ Estimated, not proven", estimated)
         figure = proven or neighbourhoods_of(run.figures)
         notes = () if figure is None else figure.notes
-        self._notes.say("\n".join(notes))
+        rounding = () if proven is None else (rounding_sentence(proven.margin),)
+        self._notes.say("\n".join(filter(None, (*rounding, *notes))))

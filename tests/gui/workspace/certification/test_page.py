@@ -158,16 +158,17 @@ def standing(workspace):
 def test_every_bar_is_whole_and_of_whom_it_says(spec):
     bars = spaces_of(spec, ALL)
     names = [bar.name for bar in bars]
-    assert names[0] == "Input domain"
-    assert names[1].startswith("Data-weighted")
-    assert names[2] == "Applicants in the data (counted, not proven)"
+    # people first
+    assert names[0] == "Applicants in the data (counted, not proven)"
+    assert names[1] == "Input domain"
+    assert names[2].startswith("Data-weighted")
     for bar in bars:
         assert sum(share for _verdict, share in bar.parts()) == 1
-    assert [verdict for verdict, _share in bars[2].parts()] == ["consistent", "discriminatory"]
+    assert [verdict for verdict, _share in bars[0].parts()] == ["consistent", "discriminatory"]
 
 
 def test_shares_are_proven_at_least_and_counts_exact(spec):
-    domain, _population, data = spaces_of(spec, ALL)
+    data, domain, _population = spaces_of(spec, ALL)
     told = [plain(domain.tip(*part)) for part in domain.parts()]
     assert told[0] == (
         "Input domain: at least 89.88 % certified (unchanged), 898,800,000,000 of "
@@ -208,7 +209,7 @@ def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
 def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
     bars = proof.bars
     bars.setFocus()
-    for _ in range(3):
+    for _ in range(5):
         qtbot.keyClick(bars, Qt.Key.Key_Right)
     assert "undecided" in bars._reading.text()
     qtbot.keyClick(bars, Qt.Key.Key_Right)
@@ -216,7 +217,7 @@ def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
     qtbot.keyClick(bars, Qt.Key.Key_T)
     rows = bars.drawing.table()[1]
     assert bars._table.model().rowCount() == len(rows) == 9
-    kinds = [plain(row[4]) for row in rows[:4]]
+    kinds = [plain(row[4]) for row in rows[2:6]]
     assert kinds == ["proven", "proven", "not known", "estimated, 95 %"]
 
 
@@ -260,6 +261,7 @@ def test_a_bar_of_one_attribute_opens_the_pairs_of_that_attribute(qtbot, opened,
     workspace._session.runs = (found,)
     workspace.show_page(PROOF)
     proof._take(msgspec.structs.replace(found, figures=(DOMAIN, *alone), spec=RunSpec("certify")))
+    proof.experts.set_open(opened=True)
     assert proof._alone_words.isVisibleTo(proof)
     keys = [proof.alone.drawing.bar_at(key) for key in range(9)]
     assert keys == [0, 0, 0, 1, 1, 1, 2, 2, 2]
@@ -302,20 +304,24 @@ def test_where_nothing_can_be_proven_it_says_why(monkeypatch, opened, path, spec
     assert [each.isEnabled() for each in shown] == [False]
 
 
-def test_what_is_proven_and_what_is_estimated_are_said_apart(proof):
+def test_what_is_proven_and_what_is_estimated_are_said_apart(qtbot, proof):
     assert proof._headline._kind.text() == "■ Proven"
     assert "89.88 %" in plain(proof._headline._sentence.text())
     assert "estimated" not in proof._headline._sentence.text()
-    assert "rounding (at most 0.0000031)." in proof._headline._more.text()
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "41.0 %" in plain(proof._estimate._sentence.text())
-    assert proof._notes.text() == DOMAIN.notes[0]
     assert "Certify, done: 900 queries" in proof._standing.text()
-    assert proof.alone.isVisible()
-    assert proof.bars.y() < proof._combinations.y() < proof.chart.y()
-    # one fold holds what is said of combinations; it is open where nothing is known of people
-    assert not proof._combinations.button.isVisible()
+    # what is said of combinations leads where nothing is known of people
     assert proof._headline.isVisible()
+    # the rest is for experts
+    folded = (proof.alone, proof.chart, proof.refinement, proof.rates, proof.pairs, proof._notes)
+    assert not any(each.isVisible() for each in folded)
+    assert proof.experts.button.accessibleName().startswith("For experts")
+    qtbot.keyClick(proof.experts.button, Qt.Key.Key_Space)
+    assert all(each.isVisible() for each in folded if each is not proof.rates)
+    rounding, note = proof._notes.text().split("\n")
+    assert "rounding (at most 0.0000031)." in rounding
+    assert note == DOMAIN.notes[0]
 
 
 def test_nothing_proven_yet_has_no_mark_of_a_proof(opened, path):
@@ -335,15 +341,8 @@ def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
     assert proof._estimate._kind.text().startswith("▨ Estimated")
     assert "not certified" in standing(workspace)
     assert not proof._more.isVisible()
-    for absent in (
-        proof.chart,
-        proof._regions,
-        proof.refinement,
-        proof.discriminatory,
-        proof.pairs,
-        proof.alone,
-    ):
-        assert not absent.isVisible()
+    # there is nothing for experts
+    assert not proof.experts.isVisible()
 
 
 def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
@@ -475,7 +474,7 @@ def test_a_part_is_told_with_an_example_inside(qtbot, opened, path):
     assert plain(view._verdicts["discriminatory"].text()) == "27.60 % falsified (changes): proven"
     # that nothing is proven to change is not said as if it were proven of none
     view.icicle.choose(3)
-    assert view._verdicts["discriminatory"].text() == "falsified (changes): no share proven"
+    assert view._verdicts["discriminatory"].text() == "falsified (changes): none proven so far"
     assert view._verdicts["consistent"].text().endswith("certified (unchanged): proven")
     view.icicle.choose(1)
     qtbot.waitUntil(lambda: "Example, pair" in view._example.text(), timeout=10_000)
@@ -511,7 +510,7 @@ def test_figures_grow_while_a_run_goes_on(qtbot, opened, path):
     qtbot.waitUntil(lambda: "93.10" in proof.bars.drawing.summary(), timeout=10_000)
     # regions are for specialists: folded away
     assert not proof.refinement.isVisible()
-    proof._regions.button.click()
+    proof.experts.set_open(opened=True)
     assert proof.refinement.isVisible()
 
 
@@ -715,12 +714,13 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     assert "for at least 2.11 % of the population" in plain(page._of_people._sentence.text())
     # of combinations only where it is asked for
     assert [bar.name for bar in page.bars.drawing.bars] == [
-        "Population (a model of the data)",
         "Applicants in the data (counted, not proven)",
+        "Population (a model of the data)",
     ]
     assert page.shares.drawing.bars[0].name == "Input domain"
     assert not page._headline.isVisible()
-    page._combinations.set_open(opened=True)
+    assert not page.rates.isVisible()
+    page.experts.set_open(opened=True)
     assert page._headline.isVisible()
     assert page.rates.isVisible()
     first, _second, ratio = rate_rows(spec, [rates])
