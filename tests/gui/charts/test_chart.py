@@ -2,16 +2,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QImage, QMouseEvent
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark, decimate
 from fairdesk.charts.kinds.upset import Intersections, Set
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
+from tests.gui.mouse import move_mouse
 
 X = np.linspace(0, 10, 5000)
 TRIED = Line("tried", X, np.cumsum(np.ones(5000)), "undecided", dashed=True)
@@ -237,16 +237,7 @@ def drag(chart, qtbot, begin, end):
     ground = chart._plot.viewport()
     first, last = (QPoint(round(share * ground.width()), 40) for share in (begin, end))
     QTest.mousePress(ground, Qt.MouseButton.LeftButton, pos=first)
-    # a movement with the button down, which QTest.mouseMove does not make
-    move = QMouseEvent(
-        QEvent.Type.MouseMove,
-        QPointF(last),
-        QPointF(ground.mapToGlobal(last)),
-        Qt.MouseButton.NoButton,
-        Qt.MouseButton.LeftButton,
-        Qt.KeyboardModifier.NoModifier,
-    )
-    QApplication.sendEvent(ground, move)
+    move_mouse(ground, last, held=Qt.MouseButton.LeftButton)
     QTest.mouseRelease(ground, Qt.MouseButton.LeftButton, pos=last)
 
 

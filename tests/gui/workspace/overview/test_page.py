@@ -7,6 +7,7 @@ from fairdesk.answers.answer import GroupOf, PairsOf, Question, SubgroupOf
 from fairdesk.gui.workspace.common.page_names import EXAMPLES, GROUPS, NAMES, OVERVIEW, PROOF, SHARE
 from fairdesk.gui.workspace.overview.answer_card import PRESS
 from tests.gui.group_figures import FIGURES
+from tests.gui.mouse import move_mouse
 from tests.gui.workspace.certification import test_page as proofs
 from tests.gui.workspace.groups import test_page as subgroups
 from tests.gui.workspace.groups.test_group_tables import measure
@@ -43,8 +44,7 @@ def click(qtbot, chart, key):
     def hovered():
         spot = next(each for each in chart.laid.spots if each.key == key)
         middle = QPoint(int(spot.x + spot.wide / 2), int(spot.y + spot.tall / 2))
-        qtbot.mouseMove(chart, middle + QPoint(1, 0))
-        qtbot.mouseMove(chart, middle)
+        move_mouse(chart, middle)
         pointing = chart.cursor().shape() == Qt.CursorShape.PointingHandCursor
         return middle if pointing else None
 
