@@ -390,7 +390,7 @@ class ProofPage(RunPage):
 
     def _stand(self, run: Run) -> None:
         """Say how the run stands, and what it spent."""
-        self._say_standing(run, f"{words.number(run.queries)} queries, ")
+        self._say_standing(run)
         if run.state == "failed":
             self._banner.say(
                 "The run failed; what is proven so far is kept.",

@@ -86,12 +86,12 @@ class RunPage(QWidget):
     def _show_run(self, run: Run) -> None:
         raise NotImplementedError
 
-    def _say_standing(self, run: Run, spent: str, more: str = "") -> None:
-        """Say how the run stands, and what it spent."""
+    def _say_standing(self, run: Run, more: str = "") -> None:
+        """Say how the run stands, and how long it took; the table of runs says what it spent."""
         title = method_named(run.method).title
         self._standing.setText(
-            f"{OF_STATE[run.state].value} {title}, {words.state_word(run.state)}: {spent}"
-            f"{words.duration(run.elapsed)}.{more}"
+            f"{OF_STATE[run.state].value} {title}, {words.state_word(run.state)}: "
+            f"{words.duration(run.elapsed)}. {more}".rstrip()
         )
 
     def _tell_failure(self, run: Run, text: str, again: Callable[[], object]) -> None:

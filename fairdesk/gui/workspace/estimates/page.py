@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from fairdesk.answers.answer import Question
 from fairdesk.answers.pictures import pairs_of
@@ -19,7 +20,7 @@ from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.workspace.common.answering import Run, excesses, gaps, shares
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.short_table import short_table
@@ -35,9 +36,8 @@ _MOST_SETS = 60
 
 #: What an estimate is, and what the marks mean.
 EXPLAINED = (
-    "An estimate is based on a random sample and has a confidence interval (hatched). Where "
-    "every instance was tested, the share is counted, not estimated (solid). A search for "
-    "discriminatory pairs cannot give this share."
+    "How often the decision changes when only protected attributes change. Solid: counted, all "
+    "were tested. Hatched: estimated from a random sample, with its confidence interval."
 )
 #: In which order shares are shown: people before combinations.
 _ORDER = ("data", "domain", "perturbed")
@@ -161,6 +161,22 @@ def _group(spec: AuditSpec, names: Sequence[str], codes: Sequence[float], rate: 
     return f"{', '.join(values)}: {words.shown_percent(rate, 1)}"
 
 
+def _show_statements(
+    texts: Sequence[tuple[str, str, str]], made: list[Statement], layout: QVBoxLayout
+) -> None:
+    """Say other things in a layout, the first above whatever else is in it."""
+    while len(made) > len(texts):
+        last = made.pop()
+        last.hide()
+        last.deleteLater()
+    while len(made) < len(texts):
+        statement = Statement()
+        layout.insertWidget(-1 if made else 0, statement)
+        made.append(statement)
+    for statement, (mark, sentence, more) in zip(made, texts, strict=True):
+        statement.say(mark, sentence, more)
+
+
 class SharePage(RunPage):
     """How common discrimination is.
 
@@ -177,13 +193,18 @@ class SharePage(RunPage):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, measured, "Run whose estimates are shown", Question.SHARE)
+        #: What is said on the page, and what for experts.
         self._statements: list[Statement] = []
+        self._further: list[Statement] = []
         self._reference: Reference | None = None
         self._drawn: list[Share] = []
-        self._bars = Picture(ShareBars())
-        self._bars.pressed.connect(self._show_pairs)
-        self._barred: tuple[Share, ...] = ()
+        #: The shares of people, and those of others; each with what its bars are of.
+        self._bars, self._others = Picture(ShareBars()), Picture(ShareBars())
+        self._barred: dict[Picture, tuple[Share, ...]] = {self._bars: (), self._others: ()}
+        for bars in self._barred:
+            bars.pressed.connect(partial(self._show_pairs, bars))
         self._pairs_words = parts.quiet(PAIRS)
+        self._checks = parts.quiet()
         self.chart = LineChart()
         self.chart.setMinimumHeight(280)
         session.hear(self.chart)
@@ -226,31 +247,32 @@ class SharePage(RunPage):
 
     def _make_full(self) -> QWidget:
         inside = QWidget()
-        self._explained = parts.quiet()
-        head = page_head("Estimates", self.runs)
-        column = layouts.column(
-            head,
-            self._explained,
+        # bars are below the first statement, above the others
+        self._sentences = layouts.column(self._bars, self._pairs_words, spacing=theme.GAP)
+        self._rest, self._sets = layouts.column(spacing=theme.GAP), layouts.column()
+        self.experts = for_experts(
+            self._checks,
+            self._others,
+            self._rest,
+            self._course_title,
+            self._course_words,
+            self.chart,
+        )
+        layouts.column(
+            page_head("Estimates", self.runs),
+            parts.quiet(EXPLAINED),
             self._banner,
             self._standing,
+            self._sentences,
+            self._sets_title,
+            self._sets_words,
+            self._sets,
+            self.experts,
+            layouts.stretch(),
             on=inside,
             margin=theme.AROUND,
             spacing=theme.GAP,
         )
-        self._sentences = layouts.column(spacing=theme.GAP)
-        column.addLayout(self._sentences)
-        # below the first statement, above the others
-        self._sentences.addWidget(self._bars)
-        self._sentences.addWidget(self._pairs_words)
-        column.addSpacing(theme.NEAR)
-        column.addWidget(self._course_title)
-        column.addWidget(self._course_words)
-        column.addWidget(self.chart)
-        column.addWidget(self._sets_title)
-        column.addWidget(self._sets_words)
-        self._sets = layouts.column()
-        column.addLayout(self._sets)
-        column.addStretch(1)
         return parts.scrolled(inside)
 
     # What happens
@@ -271,62 +293,64 @@ class SharePage(RunPage):
 
     def _show_run(self, run: Run) -> None:
         measured, grouped = shares(run), gaps(run)
-        sent = f"{words.number(run.queries)} queries, "
-        spec, possible = self._session.spec, POSSIBLE.format(many=self._session.many)
-        self._explained.setText(
-            f"{EXPLAINED} {possible} {figures.perturbed_sentence(spec, measured)}".rstrip()
-        )
-        self._say_standing(run, sent, f" {figures.near_sentence(run, self._reference)}")
+        self._say_standing(run, figures.near_sentence(run, self._reference))
         self._tell_failure(run, "Estimate again", self.estimate.emit)
         if changed := figures.changed_answers(run):
             self._banner.say(changed)
         main = main_shares(measured)
-        self._say(main, run, figures.directed_by_value(self._session.spec, measured))
+        self._say(main, run)
         # those of one kind together, which can be compared; what is said first leads each
         told = tuple(dict.fromkeys((*main, *measured)))
         ordered = tuple(sorted(told, key=lambda each: _ORDER.index(each.whom)))
-        self._barred = () if grouped else ordered
-        self._bars.draw(ShareBars(bars_of(self._barred)))
-        self._bars.setVisible(bool(self._barred))
-        self._bars.offer(_PRESS if run.found else "")
-        self._pairs_words.setVisible(bool(self._barred) and bool(run.found))
+        first = ordered[0].whom if ordered else ""
+        barred = () if grouped else ordered
+        self._draw_bars(self._bars, [each for each in barred if each.whom == first], run)
+        self._draw_bars(self._others, [each for each in barred if each.whom != first], run)
+        self._pairs_words.setVisible(bool(barred) and bool(run.found))
         self._list_courses(ordered)
+        self._check(measured)
         self._show_sets(measured, grouped)
 
-    def _show_pairs(self, place: int) -> None:
+    def _draw_bars(self, picture: Picture, barred: Sequence[Share], run: Run) -> None:
+        self._barred[picture] = tuple(barred)
+        picture.draw(ShareBars(bars_of(barred)))
+        picture.setVisible(bool(barred))
+        picture.offer(_PRESS if run.found else "")
+
+    def _show_pairs(self, picture: Picture, place: int) -> None:
         """Show the pairs that the share of a bar counts."""
-        pairs = None if self._told is None else pairs_of(self._told, self._barred[place])
+        pairs = None if self._told is None else pairs_of(self._told, self._barred[picture][place])
         if pairs is not None:
             self.show_pairs.emit(pairs)
 
-    def _say(self, measured: Sequence[Share], run: Run, by_value: Sequence[str]) -> None:
-        """Say each share in a sentence, and how sure it is; then what repeated queries came to."""
+    def _say(self, measured: Sequence[Share], run: Run) -> None:
+        """Say the first share in a sentence, and what repeated queries came to; others below."""
         spec = self._session.spec
         statements = [figures.share_statement(spec, share) for share in measured]
-        told = " ".join((*by_value, figures.quote_sentence(spec, measured)))
-        texts = [
-            (
-                marked(statement.evidence),
-                statement.sentence,
-                f"{intervals(share)} {told if share.whom == 'data' else ''}".strip(),
-            )
-            for statement, share in zip(statements, measured, strict=True)
-        ]
-        texts += [
+        texts = [(marked(each.evidence), each.sentence, "") for each in statements]
+        excess = [
             ("▨ Estimated", figures.excess_statement(spec, each).sentence, "")
             for each in excesses(run)
         ]
-        if not texts:
-            texts = [("…", "No result yet.", "")]
-        while len(self._statements) > len(texts):
-            last = self._statements.pop()
-            last.hide()
-            last.deleteLater()
-        while len(self._statements) < len(texts):
-            self._sentences.insertWidget(-1 if self._statements else 0, made := Statement())
-            self._statements.append(made)
-        for statement, (mark, sentence, more) in zip(self._statements, texts, strict=True):
-            statement.say(mark, sentence, more)
+        front = [*texts[:1], *excess] or [("…", "No result yet.", "")]
+        _show_statements(front, self._statements, self._sentences)
+        _show_statements(texts[1:], self._further, self._rest)
+
+    def _check(self, measured: Sequence[Share]) -> None:
+        """Say for experts which share to quote, what the others are of, and how sure each is."""
+        spec, main = self._session.spec, main_shares(measured)
+        said = [
+            figures.quote_sentence(spec, main),
+            *figures.directed_by_value(spec, measured),
+            POSSIBLE.format(many=self._session.many)
+            if any(each.whom == "domain" for each in main)
+            else "",
+            figures.perturbed_sentence(spec, measured),
+            *(f"{whom(each)}: {both}" for each in main if (both := intervals(each))),
+        ]
+        self._checks.say("\n".join(filter(None, said)))
+        folded = (self._checks, self._others, self.chart)
+        self.experts.setVisible(not all(each.isHidden() for each in folded))
 
     def _list_courses(self, measured: Sequence[Share]) -> None:
         """Offer the shares that have a course, and draw the chosen one's."""

@@ -216,9 +216,8 @@ class GroupTables(RunPage):
             self._lay_out()
 
     def _stand(self, run: Run) -> None:
-        """Say how the run stands, and what it spent."""
-        asked = f"{words.number(run.queries)} queries, " if run.queries else ""
-        self._say_standing(run, asked)
+        """Say how the run stands."""
+        self._say_standing(run)
         self._tell_failure(run, "Run again", self.measure_wanted.emit)
         if run.state in ("done", "stopped") and not tables_of(run):
             again = (("Run again", self.measure_wanted.emit),)

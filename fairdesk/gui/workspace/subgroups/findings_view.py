@@ -354,7 +354,7 @@ class FindingsView(RunPage):
 
     def _say(self, run: Run) -> None:
         """Say how the run stands, and what came of it, the number first."""
-        self._say_standing(run, f"{words.number(run.queries)} queries, ")
+        self._say_standing(run)
         self._tell_failure(run, "Run subgroup discovery again", self.find_groups.emit)
         mined = mined_of(run)
         chosen = self._chosen_outcome(mined)

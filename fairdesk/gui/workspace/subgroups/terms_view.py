@@ -153,7 +153,7 @@ class WordsView(RunPage):
         return bool(run.spec.text)
 
     def _show_run(self, run: Run) -> None:
-        self._say_standing(run, f"{words.number(run.queries)} queries, ")
+        self._say_standing(run)
         self._tell_failure(run, "Compare again", self.compare_words.emit)
         terms = terms_of(run)
         self._say(run, terms)

@@ -11,7 +11,6 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.lines import Mark
 from fairdesk.charts.shapes import Words
-from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, SHARE
 from fairdesk.gui.workspace.estimates.page import (
@@ -85,8 +84,13 @@ def opened(qtbot):
 def said(workspace):
     return [
         f"{each._kind.text()} {each._sentence.text()} {each._more.text()}".replace("\u00a0", " ")
-        for each in workspace.share._statements
+        for each in (*workspace.share._statements, *workspace.share._further)
     ]
+
+
+def checks(workspace):
+    """What is said for experts."""
+    return workspace.share._checks.text().replace("\u00a0", " ")
 
 
 def standing(workspace, name):
@@ -105,17 +109,17 @@ def test_before_an_estimate_the_page_offers_one(qtbot, opened, path):
         button.click()
 
 
-def test_what_perturbed_data_rows_are_is_said_above_their_bar(opened, path):
+def test_what_perturbed_data_rows_are_is_said_above_their_bars(opened, path):
     perturbed = msgspec.structs.replace(DOMAIN, whom="perturbed")
     measure(path, "estimate", [DOMAIN, DATA, perturbed])
     workspace = opened(path)
     workspace.show_page(SHARE)
     said = figures.perturbed_sentence(workspace._session.spec, [perturbed])
-    assert said in workspace.share._explained.text()
+    assert said in workspace.share._checks.text()
     measure(path, "estimate", [DOMAIN, DATA])
     workspace = opened(path)
     workspace.show_page(SHARE)
-    assert said not in workspace.share._explained.text()
+    assert said not in workspace.share._checks.text()
 
 
 def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
@@ -125,17 +129,24 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     exact, estimated = said(workspace)
     assert estimated.startswith(f"▨ Estimated {phrases.CHANGES_FOR} 3.80 % (")
     assert "of the input domain" in estimated
-    assert "Fixed-sample CI: 3.61 to 3.99 %" in estimated
-    assert "Anytime-valid CI: 3.50 to 4.12 %" in estimated
+    assert "Input domain: Fixed-sample CI: 3.61 to 3.99 %" in checks(workspace)
+    assert "Anytime-valid CI: 3.50 to 4.12 %" in checks(workspace)
     assert exact.startswith(
         f"□ Observed {phrases.CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)"
     )
-    assert f"{phrases.EVERY_ONE}. Quote the share" in exact
+    assert phrases.EVERY_ONE in exact
+    quote = figures.quote_sentence(workspace._session.spec, [DOMAIN, DATA])
+    assert checks(workspace).startswith(quote)
     assert "1.50 %, all tested" in standing(workspace, SHARE)
-    bars = workspace.share.findChild(Picture)
-    assert [bar.exact for bar in bars.drawing.bars] == [True, False, False]
-    assert "sex changes" in bars.accessibleDescription()
-    assert workspace.share.chart.isVisible()
+    # people first; combinations are for experts
+    page = workspace.share
+    assert [bar.exact for bar in page._bars.drawing.bars] == [True]
+    assert [bar.exact for bar in page._others.drawing.bars] == [False, False]
+    assert "sex changes" in page._others.accessibleDescription()
+    folded = (page._checks, page._others, page._further[0], page.chart)
+    assert not any(each.isVisible() for each in folded)
+    page.experts.button.click()
+    assert all(each.isVisible() for each in folded)
     assert not workspace.share.findChildren(QTableWidget)
 
 
@@ -144,8 +155,11 @@ def test_shares_of_one_kind_are_drawn_next_to_each_other_below_their_scale(opene
     measure(path, "estimate", [DOMAIN, SEX, DATA, of_sex])
     workspace = opened(path)
     workspace.show_page(SHARE)
-    bars = workspace.share.findChild(Picture)
-    assert [bar.exact for bar in bars.drawing.bars] == [True, True, False, False]
+    page = workspace.share
+    assert [bar.exact for bar in page._bars.drawing.bars] == [True, True]
+    assert [bar.exact for bar in page._others.drawing.bars] == [False, False]
+    bars = page._others
+    page.experts.set_open(opened=True)
     written = [shape for shape in bars.laid.shapes if isinstance(shape, Words)]
     ticks = [shape.y for shape in written if shape.colour == "quiet"]
     names = [shape.y for shape in written if shape.colour != "quiet"]
@@ -157,9 +171,10 @@ def test_the_chart_follows_the_first_statement(qtbot, opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
     page = workspace.share
-    assert len(page._statements) > 1
-    first, second = page._statements[:2]
-    qtbot.waitUntil(lambda: first.y() < page._bars.y() < second.y())
+    (first,), (second,) = page._statements, page._further
+    page.experts.set_open(opened=True)
+    top = lambda widget: widget.mapTo(page, QPoint(0, 0)).y()  # noqa: E731
+    qtbot.waitUntil(lambda: top(first) < top(page._bars) < top(page._others) < top(second))
 
 
 def test_a_bar_lists_the_pairs_that_it_counts(qtbot, opened, path):
@@ -169,17 +184,20 @@ def test_a_bar_lists_the_pairs_that_it_counts(qtbot, opened, path):
     assert record.found
     workspace.share._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
     workspace.show_page(SHARE)
-    bars, filters = workspace.share._bars, workspace.examples.pairs.filters
-    names = [bar.name for bar in bars.drawing.bars]
-    rows, sex = names.index("Data rows, when only age, sex or both change"), len(names) - 1
-    assert names[sex] == "Input domain, when only sex changes"
-    # people before combinations, whichever was measured first
-    assert rows == 0
-    for place, alone, within in ((rows, None, 0.0), (sex, "sex", None)):
+    page, filters = workspace.share, workspace.examples.pairs.filters
+    page.experts.set_open(opened=True)
+    rows, sex = (
+        "Data rows, when only age, sex or both change",
+        "Input domain, when only sex changes",
+    )
+    for bars, place, name, alone, within in (
+        (page._bars, 0, rows, None, 0.0),
+        (page._others, 1, sex, "sex", None),
+    ):
         workspace.show_page(SHARE)
-        workspace.share._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
+        page._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
         spot = bars.laid.spots[place]
-        assert spot.tip.startswith(names[place])
+        assert spot.tip.startswith(name)
         middle = QPoint(int(spot.wide / 2), int(spot.y + spot.tall / 2))
         qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=middle)
         assert workspace._pages.currentWidget() is workspace.examples
@@ -193,7 +211,7 @@ def test_where_nobody_was_found_the_upper_bound_is_said(opened, path):
     workspace.show_page(SHARE)
     (sentence,) = said(workspace)
     assert "at most 0.13 %" in sentence
-    assert "Anytime-valid CI: 0.00 to 0.21 %" in sentence
+    assert "Anytime-valid CI: 0.00 to 0.21 %" in checks(workspace)
 
 
 def test_a_search_that_found_nobody_tells_its_bound_on_the_overview(opened, path):
@@ -391,5 +409,5 @@ def test_sampling_that_may_end_early_has_one_interval(opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
     (estimated,) = said(workspace)
-    assert "Fixed-sample CI" not in estimated
+    assert "Fixed-sample CI" not in checks(workspace)
     assert estimated.count("3.61 to 3.99 %") == 1
