@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -12,17 +11,24 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.gui.kit import layouts, parts, theme, tips
-from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.wording import figures, words
+
+#: Names with what is said of them.
+Facts = tuple[tuple[str, str], ...]
 
 _ROLES = {Role.PROTECTED: "◆ protected", Role.VARIES: "variable", Role.FIXED: "fixed"}
 #: Values of a column that are listed before “and n more”.
 _LISTED = 4
 
 
-def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+#: Facts with which an expert tells whether a file is the same, and how it was opened.
+_FOR_EXPERTS = ("SHA-256", "Read with", "Format", "Saved with", "Structure", "Columns matched")
+
+
+def data_facts(spec: AuditSpec) -> Facts:
     """Say what the data are."""
     data, dialect = spec.data, spec.data.dialect
     between = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
@@ -43,7 +49,7 @@ def data_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
     )
 
 
-def decision_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+def decision_facts(spec: AuditSpec) -> Facts:
     """Say what stands for a model that is not at hand."""
     return (
         ("Column", spec.predictions),
@@ -53,7 +59,7 @@ def decision_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
     )
 
 
-def model_facts(spec: AuditSpec) -> tuple[tuple[str, str], ...]:
+def model_facts(spec: AuditSpec) -> Facts:
     """Say what the model is."""
     model, mapping = spec.model, spec.mapping
     classes = ", ".join(
@@ -146,14 +152,14 @@ class DataPage(QWidget):
         for row, each in enumerate(attributes):
             if each.kind is not Kind.TEXT and (cell := self.attributes.item(row, 4)) is not None:
                 cell.setToolTip(tips.plain(", ".join(each.values) or values_text(each)))
-        inside = QWidget()
+        inside, data = QWidget(), data_facts(spec)
         column = layouts.column(
             page_head("Data and model"),
             parts.quiet(
                 "The exact data and model of this audit. They are fixed; to audit other data "
                 "or another model, create a new audit."
             ),
-            _facts(f"Data: {Path(spec.data.path).name}", data_facts(spec)),
+            _facts(f"Data: {Path(spec.data.path).name}", _open(data)),
             parts.heading("Attributes"),
             self.attributes,
             on=inside,
@@ -169,28 +175,30 @@ class DataPage(QWidget):
         if left:
             column.addWidget(parts.quiet(f"Excluded from the audit: {words.listed(left)}."))
         column.addSpacing(theme.NEAR)
+        model = () if spec.predictions else model_facts(spec)
         if spec.predictions:
             column.addWidget(_facts("The model’s decisions", decision_facts(spec)))
         else:
-            column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", model_facts(spec)))
+            column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", _open(model)))
         found = spec.model.repeatability
         wavers = "" if found is None else figures.repeatability_sentence(found)
         for warning in (*spec.model.warnings, *filter(None, (wavers,))):
             banner = parts.Banner()
             banner.say(warning)
             column.addWidget(banner)
+        below: list[QWidget] = [_facts("Data file", _folded(data))]
         if not spec.predictions:
-            column.addWidget(parts.heading("Input mapping"))
-            column.addWidget(
-                short_table(
-                    "Input mapping",
-                    ("Model input", "Source column", "Conversion"),
-                    [
-                        (each.name, each.attribute or "–", words.how_made(each, _LISTED))
-                        for each in spec.mapping.inputs
-                    ],
-                )
+            mapping = short_table(
+                "Input mapping",
+                ("Model input", "Source column", "Conversion"),
+                [
+                    (each.name, each.attribute or "–", words.how_made(each, _LISTED))
+                    for each in spec.mapping.inputs
+                ],
             )
+            below += [_facts("Model file", _folded(model)), parts.heading("Input mapping"), mapping]
+        self.experts = for_experts(*below)
+        column.addWidget(self.experts)
         column.addStretch(1)
         self._inside, self._area = inside, parts.scrolled(inside)
         layouts.column(self._area, on=self)
@@ -214,7 +222,17 @@ def _role(spec: AuditSpec, attribute: Attribute) -> str:
     return _ROLES[attribute.role]
 
 
-def _facts(name: str, facts: Sequence[tuple[str, str]]) -> parts.Card:
+def _open(facts: Facts) -> Facts:
+    """Return the facts that are on the page."""
+    return tuple(each for each in facts if each[0] not in _FOR_EXPERTS)
+
+
+def _folded(facts: Facts) -> Facts:
+    """Return the facts that are for experts."""
+    return tuple(each for each in facts if each[0] in _FOR_EXPERTS)
+
+
+def _facts(name: str, facts: Facts) -> parts.Card:
     card = parts.Card()
     card.body.addWidget(parts.heading(name))
     form = QFormLayout()

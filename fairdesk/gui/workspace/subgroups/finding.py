@@ -58,7 +58,7 @@ class Finding:
 
     @cached_property
     def evidence(self) -> str:
-        """The difference with its interval, the support, the corrected p-value, in short."""
+        """The difference and the support, in short."""
         return evidence_text(self.rule_set)
 
     @property
@@ -105,15 +105,13 @@ def greatest_text(run: Run) -> str:
 
 
 def evidence_text(rule_set: RuleSet) -> str:
-    """Write in short what a rule set rests on."""
+    """Write in short how large a gap is, and of how many."""
     outcome = rule_set.outcome
-    low, high = (_signed(outcome, end) for end in (rule_set.low, rule_set.high))
     difference = _signed(outcome, rule_set.phi_in - rule_set.phi_out)
     points = f"{words.NBSP}percentage points" if outcome else ""
     of = "texts" if any(each.term for each in rule_set.conditions) else "rows"
-    support = f"{words.percent(rule_set.support, 1.0)} of {of}, {words.number(rule_set.rows)}"
-    corrected = f"p{words.NBSP}{words.p_text(rule_set.p)}"
-    return f"{difference}{points} ({low} to {high})\n{support}  ·  {corrected}"
+    support = f"{words.number(rule_set.rows)} {of}, {words.percent(rule_set.support, 1.0)}"
+    return f"{difference}{points}  ·  {support}"
 
 
 def doubt_text(rule_set: RuleSet) -> str:

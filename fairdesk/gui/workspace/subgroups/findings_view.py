@@ -14,7 +14,7 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.pages import Staying
+from fairdesk.gui.kit.pages import Staying, for_experts
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.run_page import RunPage
@@ -118,6 +118,10 @@ class FindingsView(RunPage):
         self.supports.again.connect(self._ask_again)
         self.others = OtherMethods(session)
         self.others.wanted.connect(self.compare)
+        self._tested = parts.quiet()
+        self.experts = for_experts(
+            self._tested, self.detail.around, self.supports, layouts.gap(theme.NEAR), self.others
+        )
         self._area = parts.scrolled(self._make_full())
         self._side.follow(self._area)
         self._stack_up(self._make_empty(), self._area)
@@ -131,6 +135,7 @@ class FindingsView(RunPage):
         super().open_run(number)
         run = next((each for each in self._session.runs if each.id == number), None)
         if run is not None and not mines(run):
+            self.experts.set_open(opened=True)
             self._area.ensureWidgetVisible(self.others)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
@@ -181,10 +186,7 @@ class FindingsView(RunPage):
             layouts.at(self._start, Qt.AlignmentFlag.AlignLeft),
             self._none,
             self._both,
-            layouts.gap(theme.NEAR),
-            self.supports,
-            layouts.gap(theme.NEAR),
-            self.others,
+            self.experts,
             layouts.stretch(),
             margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
@@ -227,7 +229,10 @@ class FindingsView(RunPage):
     def _show(self) -> None:
         """Show the figures as they stand."""
         shown = self._told is not None
-        for widget in (self._standing, self._headline, self._side, self.detail, self.supports):
+        for widget in (
+            *(self._standing, self._headline, self._side, self.detail),
+            *(self.detail.around, self.supports),
+        ):
             widget.setVisible(shown)
         self._start.setVisible(not shown)
         self._start.setEnabled(not off(self._session.spec))
@@ -251,8 +256,8 @@ class FindingsView(RunPage):
             self._show_findings(found)
         self._say(run)
         any_found = bool(self._findings)
-        self._side.setVisible(any_found)
-        self.detail.setVisible(any_found)
+        for widget in (self._side, self.detail, self.detail.around):
+            widget.setVisible(any_found)
         self._none.setVisible(not any_found and not going)
         self._none.setText(_nothing(mined))
         summary = next(
@@ -361,6 +366,7 @@ class FindingsView(RunPage):
         first = next((each for each in mined if each.outcome == chosen), None)
         if first is None:
             going = run.state in ("running", "paused")
+            self._tested.say("")
             self._headline.say(
                 "…" if going else "□ Nothing found",
                 "No result yet." if going else "The run ended before the first result.",
@@ -371,13 +377,13 @@ class FindingsView(RunPage):
         best = next((each for each in self._findings if each.mined.outcome == chosen), None)
         largest = "Largest gap" if first.texts else "Largest gap to all others"
         so_far = " so far" if run.state in ("running", "paused") else ""
-        self._headline.say(
-            "▨ Estimated",
-            f"{largest}{so_far}, {score_text(chosen, best.rule_set.score)}: {best.sentence}."
-            if best is not None
-            else sentence,
-            "\n".join((*((sentence,) if best is not None else ()), *first.notes)),
-        )
+        if best is None:
+            self._headline.say("▨ Estimated", sentence, "\n".join(first.notes))
+            self._tested.say("")
+            return
+        score = score_text(chosen, best.rule_set.score)
+        self._headline.say("▨ Estimated", f"{largest}{so_far}, {score}: {best.sentence}.")
+        self._tested.say("\n".join((sentence, *first.notes)))
 
 
 def _outcome_text(outcome: str) -> str:

@@ -55,7 +55,11 @@ class RuleDetail(QWidget):
         self._carried.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.lattice = LatticeView()
         self.lattice.chosen.connect(self.wanted)
-        self._around = (parts.heading("Contribution of each condition"), parts.quiet(_LATTICE))
+        #: For experts: the rules around this one.
+        self._around = (
+            *(parts.heading("Contribution of each condition"), self.lattice, parts.quiet(_LATTICE)),
+        )
+        self.around = layouts.panel(*self._around, spacing=theme.GAP)
         self.people = PeopleInside(session)
         # a table that scrolls both ways is out of the way until it is wanted
         self.individuals = parts.Fold("Individuals in the subgroup")
@@ -66,12 +70,7 @@ class RuleDetail(QWidget):
             self.chart,
             self._key,
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
-            layouts.gap(theme.NEAR),
-            self._around[0],
             self._carried,
-            self.lattice,
-            self._around[1],
-            layouts.gap(theme.NEAR),
             self.individuals,
             layouts.stretch(),
             on=self,
@@ -107,7 +106,7 @@ class RuleDetail(QWidget):
         steps = steps_of(spec, rule_set)
         around = len(steps) > 1
         self.lattice.show_lattice(rule_set.outcome, steps, known)
-        for widget in (*self._around, self.lattice):
+        for widget in self._around:
             widget.setVisible(around)
         grouping = {each.name for each in spec.domain.grouping}
         of_people = all(

@@ -119,20 +119,21 @@ def test_findings_are_told_in_sentences_the_greatest_first(found):
     assert told[2].startswith("age 29 and under, sex = male: ")
     headline = plain(view._headline._sentence.text())
     assert headline.startswith("Largest gap to all others, 62.4 percentage points: age 60 and over")
-    assert "1,590 contain" in plain(view._headline._more.text())
+    # how many were tested is for experts
+    assert not view._tested.isVisible()
+    view.experts.button.click()
+    assert view._tested.isVisible()
+    assert "1,590 contain" in plain(view._tested.text())
     mined = view._findings[0].mined
     examined = subgroup_words.mined_sentence(view._session.spec, mined)
-    assert plain(examined) in plain(view._headline._more.text())
+    assert plain(examined) in plain(view._tested.text())
     assert standing(found) == "Groups, gap 62.4 points"
 
 
-def test_a_finding_rests_on_difference_support_and_corrected_p(spec):
-    text = plain(evidence_text(WORST))
-    assert text.startswith("−62.4 percentage points (−68.4 to −56.4)")
-    assert "12.0 % of rows, 24" in text
-    assert text.endswith("p 0.0004")
+def test_a_finding_in_the_list_has_its_difference_and_support(spec):
+    assert plain(evidence_text(WORST)) == "−62.4 percentage points  ·  24 rows, 12.0 %"
     scores = msgspec.structs.replace(WORST, outcome="")
-    assert plain(evidence_text(scores)).startswith("−0.624 (−0.684 to −0.564)")
+    assert plain(evidence_text(scores)).startswith("−0.624  ·  ")
     fine, _elders, doubted = findings_of(spec, FIGURES)
     assert not fine.doubt
     assert doubted.rule_set is DOUBTED
@@ -229,6 +230,7 @@ def test_the_list_of_findings_stays_while_the_page_scrolls(qtbot, found):
     bar = area.verticalScrollBar()
     people = view.detail.people
     view.detail.individuals.set_open(opened=True)
+    view.experts.set_open(opened=True)
     qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
     qtbot.waitUntil(lambda: people.height() >= people.table.height() > 200)
     qtbot.waitUntil(lambda: bar.maximum() > 600)
@@ -294,6 +296,7 @@ def test_a_finding_is_looked_into(qtbot, found):
 
 def test_a_bar_stands_beside_its_number_not_below_as_of_a_link(qtbot, themed, found):
     lattice = found.groups.findings.detail.lattice
+    found.groups.findings.experts.set_open(opened=True)
     lattice.resize(700, 300)
     rect = lattice.visualRect(lattice.model().index(2, 2))
     image = lattice.viewport().grab(rect).toImage()
@@ -459,6 +462,8 @@ def test_a_smaller_support_is_asked_for(qtbot, opened, path):
     number = measure(path, "testsgd", FIGURES, options={"bins": 4})
     workspace = shown(opened, path)
     supports = workspace.groups.findings.supports
+    assert not supports.isVisible()
+    workspace.groups.findings.experts.set_open(opened=True)
     assert supports.isVisible()
     assert [supports.table.item(row, 2).text() for row in range(3)] == ["1,590", "720", "110"]
     assert not supports._same.isVisible()
