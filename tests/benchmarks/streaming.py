@@ -113,7 +113,7 @@ def main() -> None:
         before, busy, begun = threads(), process_time(), perf_counter()
         gaps.start()
         budget = Budget(seconds=arguments.seconds)
-        workspace.start_run(worker, RunSpec("maft", seed=1, budget=budget))
+        workspace.start_runs(worker, (RunSpec("maft", seed=1, budget=budget),))
         if arguments.finished:
             turning.start()
         if arguments.profile:

@@ -31,7 +31,7 @@ def running(qtbot, opened, tmp_path):
     """A workspace in which a run waits for ``hold``."""
     workspace = opened(make_audit(tmp_path))
     workspace.hold = threading.Event()
-    workspace.start_run(FakeWorker(hold=workspace.hold), RUN)
+    workspace.start_runs(FakeWorker(hold=workspace.hold), (RUN,))
     qtbot.waitUntil(lambda: workspace._session.live is not None, timeout=10_000)
     yield workspace
     workspace.hold.set()

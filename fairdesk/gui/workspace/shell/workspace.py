@@ -166,16 +166,6 @@ class Workspace(AuditPages):
         """The auditor's marks and notes, for the window's Edit menu."""
         return self._session.undo
 
-    def start_run(self, worker: Worker, run: RunSpec) -> None:
-        """Begin a run and show what it answers.
-
-        Parameters
-        ----------
-        worker : Worker
-            Has the audit's model open. The workspace keeps it, and closes it at its own end.
-        """
-        self.start_runs(worker, (run,))
-
     def start_runs(
         self, worker: Worker, runs: Sequence[RunSpec], seconds: float | None = None
     ) -> None:
@@ -184,7 +174,7 @@ class Workspace(AuditPages):
         Parameters
         ----------
         worker : Worker
-            As of `start_run`.
+            Has the audit's model open. The workspace keeps it, and closes it at its own end.
         runs : sequence of RunSpec
             At least one.
         """

@@ -545,7 +545,7 @@ def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
             return "stopped"
 
     workspace = opened(path)
-    workspace.start_run(Prover(), RunSpec("certify"))
+    workspace.start_runs(Prover(), (RunSpec("certify"),))
     assert workspace.steps.currentRow() == NAMES.index(PROOF)
     proof = workspace.proof
     qtbot.waitUntil(proof._stop.isVisible, timeout=10_000)

@@ -292,5 +292,5 @@ def test_a_run_is_repeated_gone_on_with_and_compared_by_keys(qtbot, opened, tmp_
 def test_a_search_opens_the_examples(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     with qtbot.waitSignal(workspace.run_finished, timeout=30_000):
-        workspace.start_run(FakeWorker(), RUN)
+        workspace.start_runs(FakeWorker(), (RUN,))
         assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)

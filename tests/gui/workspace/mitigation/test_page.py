@@ -519,7 +519,7 @@ def test_a_stop_keeps_what_was_measured(qtbot, opened, path):
     worker = Repairer(hold=threading.Event())
     workspace = shown(opened, path)
     page = workspace.repair
-    workspace.start_run(worker, PAIRS)
+    workspace.start_runs(worker, (PAIRS,))
     qtbot.waitUntil(page._going.isVisible, timeout=10_000)
     qtbot.waitUntil(lambda: len(page.chart.drawing.points) == 2, timeout=10_000)
     workspace.bar._stop.click()
@@ -579,7 +579,7 @@ def test_a_mitigation_waits_for_the_first_pairs(qtbot, opened, tmp_path):
 def test_a_repair_that_cannot_begin_says_why(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
-        workspace.start_run(Repairer(), PAIRS)
+        workspace.start_runs(Repairer(), (PAIRS,))
     assert phrases.NO_PAIRS in workspace._banner._more.text()
 
 

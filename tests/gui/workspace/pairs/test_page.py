@@ -173,7 +173,7 @@ def test_a_pair_that_is_worked_on_stays_when_everybody_is_compared(qtbot, held, 
 def test_a_run_is_not_disturbed_and_compared_when_it_is_over(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     hold = threading.Event()
-    workspace.start_run(FakeWorker(hold=hold), RunSpec("uniform", {"samples": 600}))
+    workspace.start_runs(FakeWorker(hold=hold), (RunSpec("uniform", {"samples": 600}),))
     workspace.show_page(EXAMPLES)
     qtbot.waitUntil(lambda: workspace.examples.pairs.model.rowCount() > 0, timeout=LONG)
     assert workspace._session.weighing._work is None

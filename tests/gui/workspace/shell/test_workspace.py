@@ -113,7 +113,7 @@ def test_a_run_is_shown_while_it_goes_on_and_after(qtbot, opened, tmp_path):
     workspace = opened(path)
     hold = threading.Event()
     with qtbot.waitSignal(workspace.run_started):
-        workspace.start_run(FakeWorker(hold=hold), RUN)
+        workspace.start_runs(FakeWorker(hold=hold), (RUN,))
     assert workspace.busy
     qtbot.waitUntil(lambda: "running" in standing(workspace, EXAMPLES), timeout=10_000)
     qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
@@ -128,7 +128,7 @@ def test_a_run_is_shown_while_it_goes_on_and_after(qtbot, opened, tmp_path):
 def test_stop_keeps_what_was_found(qtbot, opened, tmp_path):
     path = make_audit(tmp_path, runs=0)
     workspace = opened(path)
-    workspace.start_run(FakeWorker(hold=threading.Event()), RUN)
+    workspace.start_runs(FakeWorker(hold=threading.Event()), (RUN,))
     qtbot.waitUntil(workspace.bar._stop.isVisible, timeout=10_000)
     with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
         workspace.bar._stop.click()
@@ -138,7 +138,7 @@ def test_stop_keeps_what_was_found(qtbot, opened, tmp_path):
 def test_stop_and_keep_returns_when_the_file_is_complete(opened, tmp_path):
     path = make_audit(tmp_path, runs=0)
     workspace = opened(path)
-    workspace.start_run(FakeWorker(hold=threading.Event()), RUN)
+    workspace.start_runs(FakeWorker(hold=threading.Event()), (RUN,))
     workspace.stop_and_keep()
     assert not workspace.busy
     with Store.open(path) as store:
@@ -148,7 +148,7 @@ def test_stop_and_keep_returns_when_the_file_is_complete(opened, tmp_path):
 def test_a_failed_run_offers_another(qtbot, opened, tmp_path):
     workspace = opened(make_audit(tmp_path, runs=0))
     with qtbot.waitSignal(workspace.run_finished, timeout=20_000):
-        workspace.start_run(FakeWorker(fail_after=4), RUN)
+        workspace.start_runs(FakeWorker(fail_after=4), (RUN,))
     qtbot.waitUntil(lambda: "failed" in standing(workspace, EXAMPLES), timeout=10_000)
     banner = workspace.examples._banner
     assert banner.isVisible()
@@ -358,7 +358,7 @@ def test_the_table_does_not_move_while_it_is_read(qtbot, opened, tmp_path):
     workspace.show_page(EXAMPLES)
     pairs = workspace.examples.pairs
     hold = threading.Event()
-    workspace.start_run(FakeWorker(hold=hold), RUN)
+    workspace.start_runs(FakeWorker(hold=hold), (RUN,))
     qtbot.waitUntil(lambda: pairs.model.rowCount() > 10, timeout=20_000)
     pairs.step(5)
     shown = pairs.model.rowCount()
