@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QAbstractItemView,
     QStyle,
     QStyledItemDelegate,
@@ -80,6 +81,13 @@ def read_only(
     table.horizontalHeader().setHighlightSections(False)
     table.setItemDelegate(Padded(table))
     define_heads(table)
+
+
+def number_rows(table: QTableView) -> None:
+    """Show the numbers of rows, drawn as the titles of columns are."""
+    table.verticalHeader().show()
+    for part in (table.verticalHeader(), *table.findChildren(QAbstractButton)):
+        part.setStyle(head_style())
 
 
 def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[int] = ()) -> None:

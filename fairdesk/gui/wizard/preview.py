@@ -13,7 +13,7 @@ from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import calm, in_order
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import Padded, aligned
+from fairdesk.gui.kit.tables import Padded, aligned, number_rows
 from fairdesk.wording import words
 
 #: So many rows are shown.
@@ -264,6 +264,7 @@ class Preview(QTableView):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + theme.NEAR)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        number_rows(self)
         self.horizontalScrollBar().valueChanged.connect(self.header.place)
         # below the heads some rows are seen, else the page scrolls
         rows = _LEAST_ROWS * self.verticalHeader().defaultSectionSize()

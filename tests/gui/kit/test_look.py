@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
@@ -15,12 +16,16 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QSpinBox,
     QStyle,
+    QTableWidget,
+    QTabWidget,
+    QTextEdit,
     QToolButton,
     QWidget,
 )
 
 from fairdesk.gui.charts.chart import paint_label
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.tables import number_rows, read_only
 
 CONTROLS = (QPushButton, QToolButton, QLineEdit, QCheckBox, QRadioButton, QComboBox, QSpinBox)
 
@@ -172,6 +177,55 @@ def test_a_field_with_arrows_looks_like_one_without(qtbot, scheme):
     spin.setMaximum(0)
     off = spin.grab().toImage()
     assert off != pictures[0], "what cannot be pressed is faint"
+
+
+@pytest.mark.parametrize("kind", [QPlainTextEdit, QTextEdit])
+def test_notes_have_the_edge_of_a_field(qtbot, scheme, kind):
+    around, notes, other = QWidget(), kind(), QLineEdit()
+    qtbot.addWidget(around)
+    layouts.column(notes, other, on=around, margin=theme.NEAR)
+    around.show()
+    around.activateWindow()
+    qtbot.waitUntil(around.isActiveWindow)
+    ground = around.palette().color(QPalette.ColorRole.Window)
+    shots = []
+    for having in (other, notes):
+        having.setFocus()
+        qtbot.waitUntil(having.hasFocus)
+        shots.append(notes.grab().toImage().pixelColor(40, 0))
+    assert all(contrast(shot, ground) >= 3 for shot in shots)
+    assert shots[0] != shots[1]
+
+
+def test_the_chosen_tab_has_a_strong_line_and_stands_no_higher(qtbot, scheme):
+    tabs = QTabWidget()
+    qtbot.addWidget(tabs)
+    tabs.setDocumentMode(True)
+    for name in ("Report", "Other files"):
+        tabs.addTab(QWidget(), name)
+    tabs.resize(400, 200)
+    tabs.show()
+    bar = tabs.tabBar()
+    rects = [bar.tabRect(place) for place in range(2)]
+    assert rects[0].top() == rects[1].top()
+    ground = bar.palette().color(QPalette.ColorRole.Window)
+    for chosen in range(2):
+        tabs.setCurrentIndex(chosen)
+        picture = bar.grab().toImage()
+        foot = [picture.pixelColor(each.center().x(), each.bottom() - 1) for each in rects]
+        assert contrast(foot[chosen], ground) >= 3
+        assert contrast(foot[1 - chosen], ground) < 2
+
+
+def test_numbers_of_rows_are_on_the_ground_of_titles(qtbot, scheme):
+    table = QTableWidget(2, 2)
+    qtbot.addWidget(table)
+    read_only(table, "Rows")
+    number_rows(table)
+    table.show()
+    heads = table.verticalHeader(), table.findChild(QAbstractButton)
+    window = table.palette().color(QPalette.ColorRole.Window)
+    assert {head.grab().toImage().pixelColor(2, 2).name() for head in heads} == {window.name()}
 
 
 def test_a_link_is_as_wide_as_its_text(themed):

@@ -15,7 +15,7 @@ from fairdesk.data.table import Column
 from fairdesk.groups.tabular.membership import members
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import aligned, read_only
+from fairdesk.gui.kit.tables import aligned, number_rows, read_only
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.conditions import Conditions
@@ -91,7 +91,7 @@ class PeopleInside(QWidget):
         self.table.setModel(self._model)
         how = "Arrow keys move; Escape returns to the list of subgroups."
         read_only(self.table, "Individuals in the subgroup", how, line=7)
-        self.table.verticalHeader().show()
+        number_rows(self.table)
         self.table.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.table.setWordWrap(False)
         head = self.table.horizontalHeader()

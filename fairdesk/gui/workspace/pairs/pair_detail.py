@@ -138,6 +138,7 @@ class PairDetail(QWidget):
             self._change,
             self._sentence,
             self._tools,
+            layouts.row(self._turn, layouts.stretch()),
             self._views,
             self._nearness,
             layouts.stretch(),
@@ -207,7 +208,7 @@ class PairDetail(QWidget):
         self._why.setCheckable(True)
         self._busy = parts.Busy(cancel=True)
         self._busy.cancelled.connect(self._session.study.cancel)
-        row = self._in_line(self._bring, self._as_found, self._as_brought, self._why, self._turn)
+        row = self._in_line(self._bring, self._as_found, self._as_brought, self._why)
         row.addStretch(1)
         tools = layouts.panel(row)
         self._tools = QStackedWidget()

@@ -82,6 +82,19 @@ def known(qtbot, reading):
     return reading
 
 
+def test_no_button_of_a_pair_is_cut_in_a_small_window(qtbot, reading):
+    reading.resize(960, 500)
+    detail = reading.examples.detail
+    detail._turn.setText("The other way round: pair 7,899 →")
+    detail._turn.show()
+    shown = [detail._bring, detail._why, detail._turn, detail._flag, detail._dismiss]
+    qtbot.waitUntil(lambda: detail.width() < 400)
+    for button in shown:
+        assert button.width() >= button.minimumSizeHint().width(), button.text()
+        right = button.mapTo(detail, QPoint(button.width(), 0)).x()
+        assert right <= detail.width(), button.text()
+
+
 def test_plausible_ones_come_first_once_they_are_compared(qtbot, reading):
     pairs = weighed(qtbot, reading)
     qtbot.waitUntil(lambda: pairs.model.query.order == "plausible", timeout=LONG)
