@@ -57,6 +57,8 @@ _UNPRINTABLE = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufdd0-\ufdef"
     r"\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U0010ffff]"
 )
+#: Typst keeps what it computed, of a report half a gigabyte, for so many compilations that follow.
+_KEPT_FOR = 10
 _EVIDENCE = ("proven", "estimated", "observed", "example")
 #: Width and height in points.
 _SIZES: dict[str, tuple[float, float]] = {"a4": (595.28, 841.89), "us-letter": (612.0, 792.0)}
@@ -94,6 +96,7 @@ def document(report: Report, standard: Standard = "ua-1+a-3a") -> Document:
     """
     import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
+    _forget_earlier()
     remark = language.frame(report.language)["unkept"].format(standard=_PROMISES[standard])
     attempts: tuple[tuple[bool, Standard, str], ...] = (
         (False, standard, ""),
@@ -131,6 +134,7 @@ class Preview:
     def __init__(self, report: Report) -> None:
         import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
+        _forget_earlier()
         self._report = report
         self._busy = threading.Lock()
         self._compiler = typst.Compiler(
@@ -176,6 +180,17 @@ def _fonts(*, system: bool) -> Fonts:
     import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
     return typst.Fonts(include_system_fonts=system, font_paths=[resources() / "fonts"])
+
+
+def _forget_earlier() -> None:
+    """Let typst give up what it keeps of earlier reports, which it would not use again.
+
+    It has no call for that: it counts compilations, so these are of nothing, in 10 ms each.
+    """
+    import typst  # noqa: PLC0415 - 80 MB that only a report needs
+
+    for _ in range(_KEPT_FOR + 1):
+        typst.compile(b"", font_paths=_fonts(system=False))
 
 
 def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:

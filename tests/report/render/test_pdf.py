@@ -432,6 +432,28 @@ def test_the_same_report_gives_the_same_bytes_in_another_process_and_time_zone(t
     assert (tmp_path / "report.pdf").read_bytes() == first
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="reads how much memory a process has")
+def test_earlier_reports_are_not_kept_in_memory():
+    program = (
+        "from pathlib import Path\n"
+        "from tests.report.pages_building import report\n"
+        "from fairdesk.report.blocks import Grid, Section\n"
+        "from fairdesk.report.render import pdf as pages\n"
+        "def pages_in_memory():\n"
+        "    return int(Path('/proc/self/statm').read_text().split()[1])\n"
+        "taken = [pages_in_memory()]\n"
+        "for number in range(6):\n"
+        "    rows = tuple((f'{number} {row}', f'{row / 7:.3f}') for row in range(1_000))\n"
+        "    grid = Grid(('Rule', 'Share'), rows, (1.0, 0.0), (1,), 'All')\n"
+        "    pages.pdf(report(Section('Rules', (grid,))))\n"
+        "    taken.append(pages_in_memory())\n"
+        "print(taken)\n"
+        "first, later = taken[1] - taken[0], taken[-1] - taken[1]\n"
+        "assert later < first, taken\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=ROOT)
+
+
 # what people write
 
 
