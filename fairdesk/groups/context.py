@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.pace import PartTimes
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Rows, Scores
@@ -90,6 +91,8 @@ class GroupContext(AuditedRows):
         Of the queries, rows that were sent before the run to see whether the model is repeatable.
     most_queries : float
         Once so many rows were sent, the run ends, by its budget.
+    part_times : PartTimes
+        How much is asked of the model in one go.
     """
 
     decided: NDArray[np.float64]
@@ -101,6 +104,7 @@ class GroupContext(AuditedRows):
     n_rows: int = 0
     requeries: int = 0
     most_queries: float = np.inf
+    part_times: PartTimes = field(default_factory=PartTimes)
 
     @property
     def rows_left(self) -> float:

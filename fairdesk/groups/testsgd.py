@@ -24,7 +24,7 @@ from fairdesk.groups.tabular.outcomes import Outcomes
 from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.division import Counting, Merging, Stepping, counted_here, stream
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Progress, Rows
 from fairdesk.results.shards import ShardRange, Tallied

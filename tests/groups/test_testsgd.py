@@ -18,7 +18,7 @@ from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.tabular import mining
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.rules import rules_about
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet

@@ -6,6 +6,7 @@ import os
 import queue
 import threading
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -42,6 +43,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.pace import PartTimes
 from fairdesk.individual.engine.preflight import preflight
 from fairdesk.individual.searches.baseline import baseline
 from fairdesk.individual.shares.estimate import upper_bound
@@ -109,6 +111,8 @@ class Guest:
         self._relay = relay
         self._outgoing = outgoing
         self._opened: OpenedModel | None = None
+        #: What parts took, by the method that asked for them: later shards of a run go on with it.
+        self._part_times: defaultdict[str, PartTimes] = defaultdict(PartTimes)
         #: What proves boxes of a certificate once more, and of which: it is asked again and again.
         self._reproving: tuple[object, Reprove] | None = None
 
@@ -166,6 +170,7 @@ class Guest:
                 from fairdesk.models.open import open_model  # noqa: PLC0415
 
                 self._opened = self._reproving = None
+                self._part_times.clear()
                 opening = open_model if self._relay is None else self._relay.open_model
                 self._opened = opening(
                     Path(path), trusted=trusted, output=output, companions=companions
@@ -325,6 +330,7 @@ class Guest:
         known = people[:0] if inputs.known is None else inputs.known
         context = SearchContext(fed, domain, known=known, fits=fits, criterion=criterion)
         context.favourable = asked.mapping.favourable_class
+        context.part_times = self._part_times[run.method]
         context.previous_certificate = inputs.previous_certificate
         if inputs.all_rows is not None:
             context.all_rows = partial(people_blocks, domain, inputs.all_rows)
@@ -372,6 +378,7 @@ class Guest:
         # a model that was opened before is none of an audit of decisions
         fed = self._fed(mapping, asked.domain.attributes) if mapping.inputs else None
         context = group_context(asked.domain, mapping, run, inputs, fed)
+        context.part_times = self._part_times[run.method]
         return _search_rows(asked, search, context, context.predict if fed else None, running)
 
     def _mitigate(

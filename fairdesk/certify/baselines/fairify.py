@@ -35,7 +35,7 @@ from fairdesk.certify.proof.solver import Answer, Inquiry, bounds_of, refuse_cur
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.shards import ShardRange, Tallied
 

@@ -29,7 +29,8 @@ from fairdesk.certify.options import FairQuantOptions
 from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.sampling import at_most, extra_rows
+from fairdesk.individual.engine.pace import at_most
+from fairdesk.individual.engine.sampling import extra_rows
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.results.events import Event, Progress, Rows, timed
 from fairdesk.results.proofs import Proven

@@ -14,7 +14,7 @@ from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Refinery
 from fairdesk.individual.engine.context import SearchContext, in_parts
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares.enumeration import exact_share
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.inputs.feeding import FedModel

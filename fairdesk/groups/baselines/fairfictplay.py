@@ -32,7 +32,7 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import FairFictPlayOptions
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.subgroups import LinearGroup

@@ -22,7 +22,8 @@ from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import MOST_GROUPS, ThemisGroupsOptions
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
-from fairdesk.individual.engine.sampling import BLOCK, Pace, drawn_blocks, one_per_fixed
+from fairdesk.individual.engine.pace import Pace
+from fairdesk.individual.engine.sampling import BLOCK, drawn_blocks, one_per_fixed
 from fairdesk.individual.shares.themis import greatest_gap
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed

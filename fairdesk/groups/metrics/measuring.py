@@ -25,7 +25,7 @@ from fairdesk.groups.metrics.significance import compared
 from fairdesk.groups.metrics.tallying import Tally
 from fairdesk.groups.options import MeasureOptions
 from fairdesk.individual.engine.division import Adding, Counting, Merging, counted_here
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.decisions.rule import VALUES, own_number
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Mapping, favourable_scores, labels

@@ -44,7 +44,7 @@ from fairdesk.groups.text.comparing import Answer, Asked, Comparing, Part
 from fairdesk.groups.text.sentences import Lexicon, SentenceScorer, ask, text_place
 from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.individual.engine.division import Counting, Merging, Stepping, counted_here
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Measured, Progress, Rows
 from fairdesk.results.shards import ShardRange, Tallied

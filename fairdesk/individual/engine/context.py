@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import scaled
 from fairdesk.individual.engine.cached_model import CachedModel
+from fairdesk.individual.engine.pace import PartTimes
 from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.models.decisions.requerying import compare
@@ -189,6 +190,8 @@ class SearchContext:
         that lie in the domain, ``(n, d)``, block by block.
     n_rows : int
         How many rows it has.
+    part_times : PartTimes
+        How much is asked of the model in one go.
     """
 
     def __init__(
@@ -213,6 +216,7 @@ class SearchContext:
         self.most_queries = np.inf
         self.all_rows: Callable[[], Iterator[tuple[int, Rows]]] | None = None
         self.n_rows = 0
+        self.part_times = PartTimes()
         self.previous_certificate: Certificate | None = None
         self.domain = domain if criterion is None else PlausibleDomain.of(domain, criterion)
         self._near = None if criterion is None else criterion.near

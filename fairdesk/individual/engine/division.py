@@ -144,7 +144,7 @@ class Stepping(Adding, Generic[A, R]):
 
 
 class Due(Protocol):
-    """Says when figures are to be told: `fairdesk.individual.engine.sampling.Pace`."""
+    """Says when figures are to be told: `fairdesk.individual.engine.pace.Pace`."""
 
     def due(self) -> bool:
         """Return whether they are now."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from fairdesk.errors import ModelError
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.sampling import Pace, one_per_fixed
+from fairdesk.individual.engine.pace import Pace
+from fairdesk.individual.engine.sampling import one_per_fixed
 from fairdesk.results.events import Event, Rows, Scores
 
 #: So many real people are asked about as they are, and as many invented ones.

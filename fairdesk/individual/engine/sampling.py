@@ -11,8 +11,6 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations, count
-from time import perf_counter
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,111 +32,11 @@ Subset = tuple[int, ...]
 BLOCK = 2_048
 #: What each block's stream of random numbers is for.
 _DOMAIN, _DATA, _PERTURBED = range(3)
-#: Rows that are asked about in one go, at first and at most.
-_FIRST_ROWS, _MOST_ROWS = 1_024, 65_536
 #: How a decision changes: not at all, from one to another that is no better for the person, to the
 #: favourable one, from the favourable one.
 UNCHANGED, CHANGED, GAIN, LOSS = range(4)
-#: About so long the model works before the next progress is told.
-_SECONDS = 0.1
-#: Figures are told anew after so many seconds.
-_TELL_SECONDS = 0.5
-#: Fewer rows were in vain where they took more than this part of the time of the larger part.
-_IN_VAIN = 0.8
 #: Once so many were drawn, fewer than one in so many must not be all that may be asked about.
 _MOST_DRAWN, _RAREST = 200_000, 10_000
-
-
-class Limited(Protocol):
-    """What a method works with, where rows may be limited."""
-
-    @property
-    def rows_left(self) -> float:
-        """Rows of the run's budget that are not used up; infinite where there is none."""
-
-
-def at_most(size: int, left: float, each: int) -> int:
-    """Cut a part so that only its last member can use up a budget, and no smaller than one.
-
-    Parameters
-    ----------
-    size : int
-        How many the part would have without a budget.
-    left : float
-        Rows of the budget that are left; where that is none, the run is about to end.
-    each : int
-        Rows that are sent for a member at most.
-    """
-    return int(min(size, max(1, (left - 1) // each))) if 0 < left < np.inf else size
-
-
-class Pace:
-    """Cuts blocks into parts that a model answers in about so many seconds.
-
-    A budget of rows ends a run after the very person at whom it is used up, however fast the model
-    is: parts are cut so that no part reaches beyond. Where a call takes its time however few rows
-    it has, as an ensemble of hundreds of trees does, parts become no smaller.
-
-    Parameters
-    ----------
-    members : int
-        Rows that are asked about for each person.
-    seconds : float
-        By default a tenth of one.
-    context : Limited, optional
-        What the method works with; without it no budget is minded.
-    extra : int
-        Rows that may be sent for a person beside, to ask about them anew.
-    """
-
-    def __init__(
-        self,
-        members: int,
-        seconds: float = _SECONDS,
-        *,
-        context: Limited | None = None,
-        extra: int = 0,
-    ) -> None:
-        self._seconds, self._context, self._each = seconds, context, members + extra
-        self._size = max(1, _FIRST_ROWS // members)
-        self._most = max(1, _MOST_ROWS // members)
-        self._told = -np.inf
-        #: Rows of the part before, and its seconds.
-        self._last = 0, 0.0
-
-    @property
-    def _left(self) -> float:
-        return np.inf if self._context is None else self._context.rows_left
-
-    def parts(self, n_samples: int) -> Iterator[slice]:
-        """Yield one part after the other; each is worked on before the next is asked for."""
-        start = 0
-        while start < n_samples:
-            size, began = at_most(self._size, self._left, self._each), perf_counter()
-            yield slice(start, start + size)
-            took = max(perf_counter() - began, 1e-6)
-            rows = min(size, n_samples - start)
-            start += size
-            last_rows, last_took = self._last
-            in_vain = took > self._seconds and rows < last_rows and took > _IN_VAIN * last_took
-            factor = 2.0 if in_vain else float(np.clip(self._seconds / took, 0.5, 2.0))
-            self._last = rows, took
-            self._size = int(np.clip(size * factor, 1, self._most))
-
-    def of_unit(self, n_samples: int) -> Iterator[tuple[slice, bool]]:
-        """Yield the parts of a unit, each with whether it is the last; an empty unit has one."""
-        if not n_samples:
-            yield slice(0, 0), True
-        for part in self.parts(n_samples):
-            yield part, part.stop >= n_samples
-
-    def due(self) -> bool:
-        """Return whether figures are to be told: now and then, and once the budget is used up."""
-        now = perf_counter()
-        if now - self._told <= _TELL_SECONDS and self._left > 0:
-            return False
-        self._told = now
-        return True
 
 
 def subsets(domain: Domain, most: int) -> list[Subset]:

@@ -19,7 +19,8 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
-from fairdesk.individual.engine.sampling import Pace, confirmed, extra_rows, one_per_fixed
+from fairdesk.individual.engine.pace import Pace
+from fairdesk.individual.engine.sampling import confirmed, extra_rows, one_per_fixed
 from fairdesk.individual.shares.finite import (
     MOST_SETS,
     endless_attributes,

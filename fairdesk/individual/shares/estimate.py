@@ -24,13 +24,13 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.engine.cached_model import Memory
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import (
     BLOCK,
     GAIN,
     LOSS,
     UNCHANGED,
     Block,
-    Pace,
     Subset,
     changes,
     extra_rows,

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here, stream
-from fairdesk.individual.engine.sampling import BLOCK, Block, Pace, of_domain
+from fairdesk.individual.engine.pace import Pace
+from fairdesk.individual.engine.sampling import BLOCK, Block, of_domain
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.individual.shares.options import RepeatsOptions
 from fairdesk.models.model import labels

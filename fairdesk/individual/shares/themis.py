@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import (
     Block,
-    Pace,
     Subset,
     SubsetMembers,
     extra_rows,

@@ -37,7 +37,7 @@ from fairdesk.errors import SpecError
 from fairdesk.groups.metrics.measuring import own_scores
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.auc import area_interval, areas

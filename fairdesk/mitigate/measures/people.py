@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SURE, CombinationScores, SearchContext
-from fairdesk.individual.engine.sampling import Pace, confirmed, of_domain
+from fairdesk.individual.engine.pace import Pace
+from fairdesk.individual.engine.sampling import confirmed, of_domain
 from fairdesk.results.events import Rows, Scores
 
 Mask = NDArray[np.bool_]

@@ -26,7 +26,7 @@ from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.groups.text.paired import compare
 from fairdesk.groups.text.sentences import Lexicon, SentenceScorer
 from fairdesk.groups.text.terms import lists_of_terms
-from fairdesk.individual.engine.sampling import Pace
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.differences import ALPHA
 from fairdesk.mitigate.measures.people import PART_SECONDS

@@ -21,6 +21,7 @@ from fairdesk.errors import WorkerError
 from fairdesk.groups import testsgd
 from fairdesk.groups.metrics import measuring
 from fairdesk.individual.engine.division import Adding
+from fairdesk.individual.engine.pace import PartTimes
 from fairdesk.results.events import Found, Progress
 from fairdesk.results.shards import ShardRange, Tallied
 from tests.audit import making
@@ -234,3 +235,32 @@ def test_shards_are_smaller_towards_the_end_so_that_workers_end_together(stop, a
     # nothing, or little, is counted for nothing
     assert 400 <= sum(sizes) < 400 + largest
     assert len(sizes) < 40
+
+
+def test_a_worker_learns_of_a_model_how_much_to_ask_in_one_go_until_another_is_opened(
+    audit, table, worker, monkeypatch
+):
+    noted = []
+    note = PartTimes.note
+    monkeypatch.setattr(PartTimes, "note", lambda *part: (noted.append(part[0]), note(*part)))
+
+    def kept(method):
+        noted.clear()
+        run = RunSpec(method, shard=ShardRange(1, 2, stages[method]))
+        worker.search(audit.mapping, audit.domain, inputs_of(audit, table, method), run)
+        # the others are those of a look at the model before a run
+        (own,) = set(map(id, noted))
+        return own
+
+    stages = {
+        method: dealing(audit, RunSpec(method), inputs_of(audit, table, method), 2)
+        .deal()
+        .run.shard.stage
+        for method in ("estimate", "themis-groups")
+    }
+    first = kept("estimate")
+    assert kept("estimate") == first
+    assert kept("themis-groups") != first
+    model = noted[0]
+    worker.open_model(Path(audit.model.path), trusted=True)
+    assert kept("themis-groups") != id(model)

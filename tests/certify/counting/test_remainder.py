@@ -185,8 +185,8 @@ def test_asking_about_rows_can_be_paused():
     one = drawn(3)
     people = one.domain.sample(np.random.default_rng(0), 3_000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("fairdesk.individual.engine.sampling._FIRST_ROWS", 8)
-        patch.setattr("fairdesk.individual.engine.sampling._MOST_ROWS", 8)
+        patch.setattr("fairdesk.individual.engine.pace._FIRST_ROWS", 8)
+        patch.setattr("fairdesk.individual.engine.pace._MOST_ROWS", 8)
         *between, last = rows_asked(one.context, people)
     assert between
     assert set(between) == {None}

@@ -390,8 +390,8 @@ def test_what_is_known_is_told_while_it_runs(monkeypatch):
     monkeypatch.setattr("fairdesk.groups.text.search.TELL_SECONDS", 0.0)
     monkeypatch.setattr("fairdesk.groups.text.search.WORKING", 0.0)
     monkeypatch.setattr("fairdesk.groups.text.comparing.BATCH", 8)
-    monkeypatch.setattr("fairdesk.individual.engine.sampling._FIRST_ROWS", 4)
-    monkeypatch.setattr("fairdesk.individual.engine.sampling._MOST_ROWS", 8)
+    monkeypatch.setattr("fairdesk.individual.engine.pace._FIRST_ROWS", 4)
+    monkeypatch.setattr("fairdesk.individual.engine.pace._MOST_ROWS", 8)
     reader = Reader(score)
     study = study_of(sentences(), reader, terms=TERMS)
     examined = []

@@ -9,7 +9,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError, SpecError
-from fairdesk.individual.engine import sampling
+from fairdesk.individual.engine import pace
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.preflight import PEOPLE, preflight
 from fairdesk.individual.engine.sampling import of_domain, perturbed
@@ -251,7 +251,7 @@ def test_course_and_trials_add_up(small_domain):
 
 
 def test_whenever_it_is_stopped_there_are_figures(small_domain, monkeypatch):
-    monkeypatch.setattr(sampling, "_TELL_SECONDS", 0.0)
+    monkeypatch.setattr(pace, "_TELL_SECONDS", 0.0)
     model = Network(small_domain, np.random.default_rng(4))
     people = small_domain.sample(np.random.default_rng(1), 100)
     context = SearchContext(model, small_domain)
