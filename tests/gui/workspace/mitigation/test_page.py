@@ -507,9 +507,9 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     qtbot.waitUntil(page.export.isEnabled, timeout=10_000)
     # the record is read from the file after the last state came
     qtbot.waitUntil(lambda: page.form.button.text().replace("&", "") == "Start mitigation")
+    qtbot.waitUntil(lambda: workspace.bar._again.text() == "&Run mitigation again…")
     assert not page._going.isVisible()
     assert len(page.chart.drawing.points) == 8
-    assert workspace.bar._again.text() == "&Run mitigation again…"
     (run, inputs) = worker.asked[0]
     assert run == RunSpec("repair-aequitas")
     assert len(inputs.pairs) > 0
