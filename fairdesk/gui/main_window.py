@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
             app.focusChanged.connect(self._offer_help)
         self.setAcceptDrops(True)
         self.setMinimumSize(LEAST)
-        resize_on_screen(self, 1240, 820)
+        resize_on_screen(self, *settings.size)
         if settings.maximised:
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self.notice = Notice(self)
@@ -374,7 +374,7 @@ class MainWindow(QMainWindow):
         if workspace is None:
             return
         self._offer_exports()
-        self._page_menu.addActions(workspace.to_pages)
+        self._page_menu.addActions((*workspace.to_pages, workspace.back))
         undo = workspace.undo_stack.createUndoAction(self._edit_menu, "&Undo")
         redo = workspace.undo_stack.createRedoAction(self._edit_menu, "&Redo")
         undo.setShortcut(_KEYS.Undo)
@@ -545,6 +545,7 @@ class MainWindow(QMainWindow):
         """Close the audit first; a running search asks."""
         if self.close_audit():
             self.settings.maximised = self.isMaximized()
+            self.settings.size = self.normalGeometry().size().toTuple()
             self.settings.save()
             self.start.finishing.cancel()
             if self.help is not None:

@@ -370,6 +370,15 @@ def test_a_window_that_filled_the_screen_does_so_again(qtbot, window):
     assert not settings.load().maximised
 
 
+def test_a_window_is_as_large_as_it_was_when_it_was_closed(qtbot, window):
+    window.showNormal()
+    window.resize(800, 530)
+    window.close()
+    again = MainWindow(settings.load())
+    qtbot.addWidget(again)
+    assert again.height() == 530
+
+
 @pytest.mark.parametrize("size", [(960, 540), (800, 500)])
 def test_a_small_window_scrolls_its_pages_below_the_run_bar(qtbot, window, audit, size):
     window.open_audit(audit)

@@ -1194,6 +1194,23 @@ def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loan
     assert [run.method for run in wizard.state.plan().runs] == ["groups"]
 
 
+def test_of_decisions_alone_the_attributes_define_groups_and_nothing_is_tested(
+    qtbot, wizard, loans
+):
+    answer_data(qtbot, wizard, loans)
+    choose(wizard.model.column, "housing")
+    choose(wizard.model.opened.check.answer.combo, "own")
+    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+    people = wizard.people
+    people.chips["sex"].click()
+    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    said = [each.text() for each in people.findChildren(QLabel) if each.isVisible()]
+    assert "Groups are defined by sex." in said
+    assert not [each for each in said if "test" in each.replace("Values tested", "")]
+    assert not [each for each in said if "eligible" in each]
+
+
 def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_path):
     first, *rows = (loans / "loans.csv").read_text(encoding="utf-8").splitlines()
     more = [f"{row},county {i % 120},{('a', 'b')[i % 2]}" for i, row in enumerate(rows)]

@@ -53,6 +53,8 @@ class Settings(msgspec.Struct):
         The folder last used, per purpose.
     maximised : bool
         Whether the window filled the screen when it was closed.
+    size : (int, int)
+        The window's width and height, in logical pixels, while it does not fill the screen.
     cluster : str
         Where runs are made, as `fairdesk.cluster.place.read_place` reads it; empty for this
         computer.
@@ -64,6 +66,7 @@ class Settings(msgspec.Struct):
     trusted: list[str] = msgspec.field(default_factory=list)
     folders: dict[str, str] = msgspec.field(default_factory=dict)
     maximised: bool = False
+    size: tuple[int, int] = (1240, 820)
     cluster: str = ""
 
     def opened(self, path: Path) -> None:

@@ -58,10 +58,11 @@ class Page(QWidget):
         self._redo = Words(tone="wrong")
         self.banner = Banner()
         set_topic(self, f"step {step.name}")
+        self.sentence = quiet(sentence)
         first = page_head(name)
         self.beside_title = first
         self.body = layouts.column(
-            layouts.column(first, quiet(sentence), spacing=theme.TIGHT),
+            layouts.column(first, self.sentence, spacing=theme.TIGHT),
             self._redo,
             self.banner,
             on=self,

@@ -50,6 +50,12 @@ _UNSEEN_HINTS = {
     Role.VARIES: "It is not part of the audit.",
     Role.PROTECTED: "It defines groups only. No decision can depend on it, so it is never changed.",
 }
+#: What the page is for, with a model and with its decisions alone.
+_TESTED = (
+    "Mark the protected attributes. FairDesk tests whether changing only these changes the "
+    "decision."
+)
+_COMPARED = "Mark the protected attributes. They define the groups whose decisions are compared."
 #: The bars of the editor's chart.
 _BARS = 40
 #: So many letters of values are written on a button; of more there is only the number.
@@ -64,8 +70,7 @@ class PeoplePage(Page):
             desk,
             Step.PEOPLE,
             "Attributes",
-            "Mark the protected attributes. FairDesk tests whether changing only these "
-            "changes the decision.",
+            _TESTED,
         )
         self._shown: tuple[Table | None, tuple[str, ...]] = (None, ())
         self.roles: dict[str, QComboBox] = {}
@@ -118,6 +123,7 @@ class PeoplePage(Page):
         """Show the attributes."""
         super().enter()
         state = self.state
+        self.sentence.setText(_COMPARED if state.predictions else _TESTED)
         now = (state.table, (*state.attribute_names(), "", *state.unseen_names()))
         if now[0] is not self._shown[0] or now[1] != self._shown[1]:
             self._shown = now
@@ -167,7 +173,7 @@ class PeoplePage(Page):
         for row, name in enumerate(unseen, start=len(seen) + 2):
             self._add(row, table.column(name), seen=False)
         self._inside.show()
-        for place, stretch in enumerate((4, 0, 3, 0, 4)):
+        for place, stretch in enumerate((3, 0, 3, 0, 5)):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
         self._build_suggestions(table)
@@ -327,7 +333,9 @@ class PeoplePage(Page):
         unseen = state.protected_names(state.unseen_names())
         texts = state.text_names() if state.table is not None else ()
         said = []
-        if protected:
+        if protected and state.predictions:
+            said.append(f"Groups are defined by {listed(protected)}.")
+        elif protected:
             total = state.combinations()
             count = counted(total, "combination" if len(protected) > 1 else "value")
             said.append(f"{listed(protected)}: {count} are compared for every instance.")
@@ -351,7 +359,8 @@ class PeoplePage(Page):
         domain, table = examined.domain, examined.table
         if domain is None:
             return
-        self._start.setText(rows_sentence(examined, self.state.person))
+        if not self.state.predictions:
+            self._start.setText(rows_sentence(examined, self.state.person))
         if domain.obstacle and domain.grouping:
             self._off.setText(
                 "Searches for discriminatory pairs and certification are not available: "

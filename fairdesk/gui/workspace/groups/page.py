@@ -98,3 +98,8 @@ class GroupsPage(QWidget):
         """Show a subgroup that was discovered."""
         self.tabs.setCurrentWidget(self.findings)
         self.findings.show_finding(key)
+
+    def show_term(self, term: str) -> None:
+        """Show an identity term that was compared."""
+        self.tabs.setCurrentWidget(self.words)
+        self.words.choose_term(term)

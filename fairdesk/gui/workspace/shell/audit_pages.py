@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QAction
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers.answer import GroupOf, PairsOf, Part, SubgroupOf
@@ -91,6 +91,12 @@ class AuditPages(QWidget):
         self._held = Pages(*pages)
         self._pages = self._held.stack
         self.steps.chosen.connect(self._pages.setCurrentIndex)
+        #: The pages that were left, the latest last.
+        self._left: list[int] = []
+        self._at = self._pages.currentIndex()
+        self._pages.currentChanged.connect(self._turned)
+        self.back = shortcut(self, QKeySequence.StandardKey.Back, self.go_back, "Back")
+        self.back.setEnabled(False)
         self._to_page = {
             name: shortcut(self, f"Ctrl+{number % 10}", partial(self.show_page, name), name)
             for number, name in enumerate(NAMES, start=1)
@@ -128,6 +134,18 @@ class AuditPages(QWidget):
     def show_page(self, name: str) -> None:
         """Show a page by its name."""
         self.steps.setCurrentRow(NAMES.index(name))
+
+    def go_back(self) -> None:
+        """Show the page that was on screen before."""
+        if self._left:
+            self._at = self._left.pop()
+            self.show_page(NAMES[self._at])
+            self.back.setEnabled(bool(self._left))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """Go back by the button of the mouse that is for it."""
+        if event.button() is Qt.MouseButton.BackButton:
+            self.go_back()
 
     def found_by(self, text: str) -> Iterator[Found]:
         """Yield what may be meant by a text."""
@@ -203,6 +221,11 @@ class AuditPages(QWidget):
         self.show_page(GROUPS)
         self.groups.show_subgroup(key)
 
+    def show_term(self, term: str) -> None:
+        """Show an identity term that was compared."""
+        self.show_page(GROUPS)
+        self.groups.show_term(term)
+
     def compare_with(self, number: int) -> None:
         """Show a run in the comparison, where others are chosen."""
         self.show_page(COMPARE)
@@ -228,6 +251,12 @@ class AuditPages(QWidget):
         """Compare the audit with its data, model and log once more."""
         self.show_page(REPORT)
         self.report.check_audit()
+
+    def _turned(self, page: int) -> None:
+        if page != self._at:
+            self._left.append(self._at)
+            self._at = page
+            self.back.setEnabled(True)
 
     def _listen_to_pages(self) -> None:
         """Show what one page asks another to show."""

@@ -14,6 +14,7 @@ from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.workspace.groups.group_tables import tables_of
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.finding import Key, findings_of
+from fairdesk.gui.workspace.subgroups.terms_view import terms_of
 from fairdesk.wording import words
 
 #: A pair, or only its number as it is printed.
@@ -34,6 +35,9 @@ class Showing(Protocol):
 
     def show_subgroup(self, key: Key) -> None:
         """Show a subgroup that was discovered."""
+
+    def show_term(self, term: str) -> None:
+        """Show an identity term that was compared."""
 
     def show_pair(self, number: int) -> None:
         """Show a pair."""
@@ -56,6 +60,8 @@ def find(session: Session, text: str, showing: Showing) -> Iterator[Found]:
     known = best_run(Question.SUBGROUPS, session.runs)
     for finding in findings_of(session.spec, known.figures) if known is not None else ():
         yield Found(f"Subgroup: {finding.phrase}", partial(showing.show_subgroup, finding.key))
+    for each in terms_of(known) if known is not None else ():
+        yield Found(f"Identity term: {each.term}", partial(showing.show_term, each.term))
 
 
 def _groups(

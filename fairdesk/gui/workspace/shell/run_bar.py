@@ -119,6 +119,11 @@ class RunBar(parts.Card):
     clock : RunClock
         Counts the run's seconds, or those of what comes before it.
 
+    Parameters
+    ----------
+    repeats : bool
+        Whether another run can be asked for.
+
     Signals
     -------
     pause, resume, stop, again
@@ -130,8 +135,9 @@ class RunBar(parts.Card):
     stop = Signal()
     again = Signal()
 
-    def __init__(self) -> None:
+    def __init__(self, *, repeats: bool = True) -> None:
         super().__init__(margin=0)
+        self._repeats = repeats
         self.setAccessibleName("Run")
         self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
         self._method = _Line("No run yet", strong=True)
@@ -387,7 +393,7 @@ class RunBar(parts.Card):
             widget.setEnabled(True)
         self._bar.setVisible(running)
         self._used.setVisible(running)
-        self._again.setVisible(not running)
+        self._again.setVisible(self._repeats and not running)
 
     def _press_hold(self) -> None:
         (self.resume if self._hold.text() == "&Resume" else self.pause).emit()

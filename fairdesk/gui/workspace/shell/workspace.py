@@ -73,7 +73,7 @@ class Workspace(AuditPages):
         self.runner = Runner(self._session, self._banner, make_worker, self)
         self.queue = self.runner.queue
         self.requests = RunRequests(self._session, self.runner, self)
-        self.bar = RunBar()
+        self.bar = RunBar(repeats=not self.asks_nobody)
         self._lay_out()
         self._listen()
         if self.asks_nobody:
@@ -329,11 +329,11 @@ class Workspace(AuditPages):
             self.steps.stand(NAMES.index(name), standing)
         if self.asks_nobody:
             self.bar.setVisible(busy or bool(self.queue.runs))
-        elif busy or self.runner.opens:
+        if busy or self.runner.opens:
             pass  # it says itself how it goes
         elif session.runs:
             self.bar.show_record(session.runs[-1])
-        else:
+        elif not self.asks_nobody:
             nothing = all_off(session.spec, QuestionKind.EXAMPLES)
             self.bar.show_nothing("subgroups" if nothing else "discriminatory pairs")
 

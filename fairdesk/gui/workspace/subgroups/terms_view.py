@@ -95,6 +95,11 @@ class WordsView(RunPage):
         self._stack_up(self._make_empty(), area)
         self.runs.take_runs()
 
+    def choose_term(self, term: str) -> None:
+        """Choose a term among those of all categories."""
+        self._category.setCurrentIndex(0)
+        self.table.choose(term)
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put the term below the table where both do not fit beside each other."""
         super().resizeEvent(event)
@@ -236,6 +241,13 @@ class _Terms(QTableWidget):
         item = self.item(self.currentRow(), 0) if self.selectedItems() else None
         place = -1 if item is None else int(item.data(_PLACE))
         return self._terms[place] if 0 <= place < len(self._terms) else None
+
+    def choose(self, term: str) -> None:
+        """Choose the first row of a term."""
+        names = (self._name(row) for row in range(self.rowCount()))
+        row = next((row for row, name in enumerate(names) if name and name[1] == term), -1)
+        if row >= 0:
+            self.selectRow(row)
 
     def show_terms(self, terms: list[TermRate]) -> None:
         """Show others; the one that is chosen stays so, else the first is."""

@@ -694,6 +694,13 @@ def test_terms_stand_in_rows_with_the_sentences_behind_them(qtbot, opened, texts
     view._category.setCurrentIndex(view._category.findData("age"))
     assert view.table.rowCount() == 1
     assert view.table.term == TERMS[2]
+    # found by its name, whichever category is shown
+    workspace.show_page(OVERVIEW)
+    (found,) = (each for each in workspace.found_by("straight") if "straight" in each.name)
+    assert found.name == "Identity term: straight"
+    found.show()
+    assert view.isVisible()
+    assert view.table.term == TERMS[1]
     # rules of terms are findings too, but no rows of the data are in them
     workspace.groups.tabs.setCurrentWidget(workspace.groups.findings)
     assert workspace.groups.findings.detail.finding.rule_set == by_terms

@@ -33,7 +33,7 @@ from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
-from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
+from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.overview.next_step import next_step
 from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.queue import runner
@@ -644,6 +644,20 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
     assert not any("pairs" in each.text() for each in seen)
 
 
+def test_the_bar_of_an_audit_of_decisions_rests_when_its_run_is_over(
+    qtbot, opened, decided, worker
+):
+    audit = opened(decided)
+    with qtbot.waitSignal(audit.run_finished, timeout=30_000):
+        audit.start_runs(worker, (RunSpec("groups"),))
+    qtbot.waitUntil(lambda: bool(audit._session.runs), timeout=10_000)
+    bar = audit.bar
+    assert bar.isVisible()
+    assert bar._standing.text() == "done"
+    shown = [each for each in (bar._hold, bar._stop, bar._again) if each.isVisible()]
+    assert not shown, "there is nothing to stop, and no model to run again"
+
+
 def test_the_groups_of_an_ordinary_audit_are_told(qtbot, reading):
     reading.show_page("Groups")
     qtbot.waitUntil(lambda: bool(reading.groups.findChildren(QTableWidget)), timeout=20_000)
@@ -753,6 +767,22 @@ def test_everything_can_be_named(qtbot, reading):
     chart = reading.examples.chart
     qtbot.waitUntil(lambda: bool(chart.accessibleDescription()), timeout=10_000)
     assert "found" in chart.accessibleDescription()
+
+
+def test_back_leads_through_the_pages_that_were_left(qtbot, reading):
+    reading.show_page(OVERVIEW)
+    reading.show_page(GROUPS)
+    reading.show_pair(reading.examples.detail.pair.id)
+    qtbot.waitUntil(reading.examples.isVisible, timeout=10_000)
+    for name in (GROUPS, OVERVIEW, EXAMPLES):
+        qtbot.keyClick(reading, Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+        assert NAMES[reading._pages.currentIndex()] == name
+    while reading._left:
+        before = len(reading._left)
+        qtbot.mouseClick(reading.overview, Qt.MouseButton.BackButton)
+        assert len(reading._left) == before - 1
+    assert not reading.back.isEnabled()
+    qtbot.mouseClick(reading.overview, Qt.MouseButton.BackButton)
 
 
 def test_pages_are_reached_by_keys(qtbot, reading):
