@@ -233,6 +233,7 @@ class _Proof:
             at_once=False,
             first=options.first,
             counter=self._counter if layout.concentrates else None,
+            bounded=layout.anatomy is not None,
         )
 
     def run(self) -> Iterator[Event]:

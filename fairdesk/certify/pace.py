@@ -21,10 +21,12 @@ class Pace:
         self._mass = self._seconds = 0.0
         self._decided = np.inf
         self._points = self._dividing = self._counting = 0.0
+        self._boxes = 0
 
-    def divided(self, mass: float, seconds: float) -> None:
-        """Take down which mass of the population some halves decided, and in what time."""
+    def divided(self, mass: float, seconds: float, boxes: int) -> None:
+        """Take down which mass of the population so many halves decided, and in what time."""
         self._dividing += seconds
+        self._boxes += boxes
         self._seconds, self._mass = self._seconds + seconds, self._mass + mass
         if self._seconds >= _LATELY:
             self._decided = max(self._mass, 0.0) / self._seconds
@@ -33,6 +35,13 @@ class Pace:
     def counted(self, points: float, seconds: float) -> None:
         """Take down how many points were counted, and in what time."""
         self._points, self._counting = self._points + points, self._counting + seconds
+
+    @property
+    def points_per_box(self) -> float:
+        """How many points are counted in the time that a half of a box takes; 0 if not known."""
+        if not (self._boxes and self._counting > 0.0):
+            return 0.0
+        return self._dividing / self._boxes * self._points / self._counting
 
     def least_density(self, speed: float) -> float:
         """Return from which mass for each point on counting boxes pays; infinite for none.

@@ -159,7 +159,11 @@ class Counted:
 _MOST_COUNTED = 1 << 21
 #: Boxes are counted for so many seconds at a time, as far as that is known, each of at most so many
 #: points, and so many together.
-_MOST_SECONDS, _MOST_DENSE, _TOGETHER = 0.1, 1 << 16, 64
+_MOST_SECONDS, _MOST_DENSE, _TOGETHER = 0.1, 1 << 16, 256
+#: Where all is counted, a box is halved if that puts off as many of its points as are counted while
+#: so many boxes are halved; and of two with the same mass the one with fewer points comes first, by
+#: that power of their number.
+_HALVING, _SMALLER = 16.0, 1.0 / 3.0
 
 
 class Refinery:
@@ -181,6 +185,9 @@ class Refinery:
     counter : Counter, optional
         Where people come first, it counts the boxes in which that decides more of them in a second
         than dividing does.
+    bounded : bool
+        Whether the examiner decides anything. Where it does not, and all is counted, boxes are
+        halved until people are spread as evenly in them as it takes.
 
     Attributes
     ----------
@@ -210,8 +217,10 @@ class Refinery:
         at_once: bool = True,
         first: First = "combinations",
         counter: Counter | None = None,
+        bounded: bool = True,
     ) -> None:
         self.space, self._examiner, self._counter = space, examiner, counter
+        self._bounded = bounded
         self._people_first = first == "people" and space.people is not None
         self.consistent = self.discriminatory = self.boxes = self.queries = 0
         self.population_consistent = self.population_discriminatory = 0.0
@@ -281,7 +290,7 @@ class Refinery:
         first = tree.split(chosen, tree.axis[chosen].astype(np.int64), tree.cut[chosen])
         self._examine(np.concatenate([first, first + 1]))
         decided = self.people_consistent + self.people_discriminatory - before
-        self._pace.divided(decided, self._clock() - started)
+        self._pace.divided(decided, self._clock() - started, 2 * len(chosen))
 
     def _open(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return those of some leaves that are neither divided nor counted by now."""
@@ -412,15 +421,16 @@ class Refinery:
         smaller = np.flatnonzero(rest != nodes)
         self.consistent += sum(sizes(low[smaller], high[smaller]))
         self.consistent -= sum(sizes(found.low[smaller], found.high[smaller]))
-        root = tree.root[nodes]
-        before = space.masses(low, high, root)
-        after = space.masses(found.low, found.high, root)
-        self.population_consistent += float((before - after).sum())
-        self._changes += len(nodes)
-        if (people := space.people) is not None and smaller.size:
-            cut_off = people.masses(low[smaller], high[smaller])
-            self._add_people(cut_off, 1.0, 0.0)
-            self._add_people(people.masses(found.low[smaller], found.high[smaller]), -1.0, 0.0)
+        if smaller.size:
+            whole = low[smaller], high[smaller]
+            part = found.low[smaller], found.high[smaller]
+            root = tree.root[nodes[smaller]]
+            cut_off = space.masses(*whole, root) - space.masses(*part, root)
+            self.population_consistent += float(cut_off.sum())
+            self._changes += smaller.size
+            if (people := space.people) is not None:
+                self._add_people(people.masses(*whole), 1.0, 0.0)
+                self._add_people(people.masses(*part), -1.0, 0.0)
         tree.axis[rest], tree.cut[rest] = found.axis, found.cut
         tree.consistent[rest], tree.discriminatory[rest] = found.consistent, found.discriminatory
         tree.population_consistent[rest] = found.population_consistent
@@ -454,8 +464,9 @@ class Refinery:
     def _book(self, leaves: NDArray[np.int64], sign: int = 1) -> None:
         """Add what leaves prove to the sums, or take it off again."""
         tree = self.tree
-        verdict = tree.verdict[leaves]
-        booked = leaves[(verdict != Verdict.NOBODY) & (verdict != Verdict.INNER)]
+        booked = leaves[self._prove(leaves)]
+        if not booked.size:
+            return
         verdict = tree.verdict[booked]
         points = sizes(*tree.boxes(booked))
         counted = np.flatnonzero(verdict == Verdict.COUNTED).tolist()
@@ -488,6 +499,18 @@ class Refinery:
             sign * np.where(whole, certain[0], tree.people_consistent[booked]),
             sign * np.where(whole, certain[1], tree.people_discriminatory[booked]),
         )
+
+    def _prove(self, leaves: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which leaves prove anything: of the others nothing is added to any sum."""
+        tree = self.tree
+        verdict = tree.verdict[leaves]
+        proves = verdict != Verdict.UNDECIDED
+        for shares in (
+            *(tree.consistent, tree.discriminatory, tree.population_consistent),
+            *(tree.population_discriminatory, tree.people_consistent, tree.people_discriminatory),
+        ):
+            proves |= shares[leaves] != 0.0
+        return np.asarray(proves & (verdict != Verdict.NOBODY) & (verdict != Verdict.INNER))
 
     def _forget(self, leaves: NDArray[np.int64]) -> None:
         """Take off what leaves prove that are about to be halved."""
@@ -528,6 +551,8 @@ class Refinery:
             undecided = people.masses(low, high) * left
             weights += undecided / people.total
             self._concentrate(nodes, low, high, undecided / points, points)
+            if not self._bounded:
+                weights /= points**_SMALLER
         halved = tree.axis[nodes] >= 0
         self._queue.put(nodes[halved], weights[halved])
 
@@ -538,7 +563,11 @@ class Refinery:
         if self._counter is None or self.space.people is None:
             return
         axis, cut, gain = self.space.people.densest(low, high)
-        denser = (gain > DENSER) & (self.tree.axis[nodes] >= 0)
+        least: Float64 | float = DENSER
+        if not self._bounded:
+            # by Pinsker's inequality so many points of a box go before those that are as dense
+            least = 2.0 * (_HALVING * self._pace.points_per_box / points) ** 2
+        denser = (gain > least) & (self.tree.axis[nodes] >= 0)
         self.tree.axis[nodes[denser]], self.tree.cut[nodes[denser]] = axis[denser], cut[denser]
         most = min(max(self._counter.speed * _MOST_SECONDS, 1.0), _MOST_DENSE)
         few = ~denser & (points <= most)

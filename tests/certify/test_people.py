@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -23,13 +24,14 @@ from fairdesk.certify.certify import search
 from fairdesk.certify.counting.queried import QueriedExaminer
 from fairdesk.certify.domain.boxes import Tree
 from fairdesk.certify.domain.population import Population
+from fairdesk.certify.domain.space import Places, sizes
 from fairdesk.certify.layout import everyone_for, lay_out, lay_out_queried
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, NOBODY, UNDECIDED, decoded
 from fairdesk.certify.proof.verify import population
 from fairdesk.certify.proof.verify.population import People, _Proof, population_checks
 from fairdesk.certify.proof.verify.rates import rate_checks
-from fairdesk.certify.refine import Refinery
+from fairdesk.certify.refine import Counted, Refinery
 from fairdesk.certify.results import people_shares
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
@@ -88,10 +90,12 @@ class Dice:
     def __init__(self, seed: int) -> None:
         self._rng = np.random.default_rng(seed)
 
+    points_per_box = 1.0 / 16.0
+
     def least_density(self, speed: float) -> float:
         return 1e-300 if self._rng.random() < 0.5 else np.inf
 
-    def divided(self, mass: float, seconds: float) -> None:
+    def divided(self, mass: float, seconds: float, boxes: int) -> None:
         """Forget it."""
 
     def counted(self, points: float, seconds: float) -> None:
@@ -121,9 +125,9 @@ def test_no_share_of_a_population_is_above_the_truth(seed, steps, first, rules, 
             assert undecided == pytest.approx(1 - certified - falsified)
 
 
-@given(SEEDS, RULES)
+@given(SEEDS, RULES, st.booleans())
 @settings(max_examples=40, deadline=None)
-def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules) -> None:
+def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules, bounded) -> None:
     case = case_of(seed, rules)
     anatomy = structure_of(case.fed.opened)
     layout = lay_out(case.domain, case.people, anatomy, case.fed, weighed=True, first="people")
@@ -132,7 +136,11 @@ def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules) -> None:
     consistent, discriminatory = truth(case, layout.space)
     counter = everyone_for(layout)
     refinery = Refinery(
-        *(layout.space, layout.examiner), at_once=False, first="people", counter=counter
+        *(layout.space, layout.examiner),
+        at_once=False,
+        first="people",
+        counter=counter,
+        bounded=bounded,
     )
     refinery._pace = Dice(seed)
     steps = 0
@@ -205,6 +213,30 @@ def test_a_model_that_can_only_be_queried_is_counted_where_most_people_are() -> 
     (certificate,) = (each for each in events if isinstance(each, Certificate))
     header = decoded(certificate.header)
     assert not checks_of(case, header, certificate.arrays)
+
+
+def test_where_all_is_counted_boxes_are_halved_until_people_are_spread_evenly() -> None:
+    case, _ = queried(0)
+    layout = lay_out_queried(case.domain, case.people, case.fed)
+    assert layout is not None
+    counted = []
+    for bounded in (True, False):
+        real, points = everyone_for(layout), 0
+
+        def count(low: Places, high: Places, group: NDArray[np.intp]) -> Counted:
+            nonlocal points
+            points += sum(sizes(low, high))
+            return real.count(low, high, group)  # noqa: B023 - called in this round only
+
+        counter = SimpleNamespace(speed=1_000.0, clock=perf_counter, count=count)
+        refinery = Refinery(
+            *(layout.space, layout.examiner), first="people", counter=counter, bounded=bounded
+        )
+        refinery._pace = Dice(1)
+        while sum(people_shares(refinery)[:2]) < 0.5:
+            refinery.step(2)
+        counted.append(points)
+    assert counted[1] < 0.8 * counted[0]
 
 
 @pytest.mark.parametrize("seed", range(3))

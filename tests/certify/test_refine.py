@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fairdesk.certify import refine, results
-from fairdesk.certify.domain.boxes import Tree, Verdict
+from fairdesk.certify.domain.boxes import Tree, Verdict, at_least
 from fairdesk.certify.domain.space import Places, Space, sizes, space_of
 from fairdesk.certify.refine import Counted, Examined, Queue, Refinery
 from fairdesk.data.domain.attributes import Attribute, Role
@@ -151,6 +151,14 @@ def test_totals_are_never_above_the_truth(
     assert refinery.consistent <= truth.size - discriminatory
     assert refinery.discriminatory <= discriminatory
     proven(refinery.tree, truth)
+    tree = refinery.tree
+    verdict, points = tree.verdict[tree.leaves], sizes(*tree.boxes(tree.leaves))
+    share = np.where(verdict == Verdict.CONSISTENT, 1.0, tree.consistent[tree.leaves])
+    share[verdict == Verdict.DISCRIMINATORY] = 0.0
+    # those of boxes that were counted are exact
+    exact = np.round(share * points)[verdict == Verdict.COUNTED].sum()
+    share[verdict == Verdict.COUNTED] = 0.0
+    assert refinery.consistent == sum(at_least(share, points)) + exact
 
     again = Refinery(space, Oracle(truth, rng), Tree.of(space, refinery.tree.arrays()))
     assert (again.consistent, again.discriminatory) == (

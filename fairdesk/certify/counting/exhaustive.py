@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -188,33 +188,42 @@ class PointCounter:
         ends = np.cumsum(counts)
         total = int(ends[-1]) if len(ends) else 0
         for start in range(0, total, at_once):
-            number = np.arange(start, min(start + at_once, total))
-            box = np.searchsorted(ends, number, "right")
-            places = _places(low[box], high[box], number - (ends - counts)[box])
-            labels = decisions(space, self._fed, places, space.may_be[group[box]])
-            discriminatory = labels.differ
-            boxes = np.unique(box)
-            mass = np.ones(len(places))
-            for i, axis in enumerate(space.axes):
-                mass *= axis.mass(places[:, i], places[:, i])
-            firsts = np.searchsorted(box, boxes)
-            likely = np.zeros(len(places))
+            stop = min(start + at_once, total)
+            boxes = np.arange(
+                np.searchsorted(ends, start, "right"), np.searchsorted(ends, stop, "left") + 1
+            )
+            until = np.minimum(ends[boxes], stop) - start
+            box = np.repeat(np.arange(len(boxes)), np.diff(until, prepend=0))
+            number = np.arange(start, stop) - (ends - counts)[boxes][box]
+            places = _places(low[boxes], high[boxes], box, number)
+            labels = decisions(space, self._fed, places, space.may_be[group[boxes]][box])
+            differ = np.flatnonzero(labels.differ)
+            differing, where = places[differ], box[differ]
+            masses = np.zeros((len(boxes), 3))
+            # all of a box's mass counts with its first points
+            begun = ends[boxes] - counts[boxes] >= start
+            own = boxes[begun]
+            masses[begun, 0] = _marginals(space, low[own], high[own])
+            masses[:, 1] = np.bincount(where, _marginals(space, differing, differing), len(boxes))
             if space.people is not None:
-                differing = places[discriminatory]
-                likely[discriminatory] = space.people.masses(differing, differing)
+                likely = space.people.masses(differing, differing)
+                masses[:, 2] = np.bincount(where, likely, len(boxes))
             yield _Part(
                 boxes,
-                np.add.reduceat(discriminatory, firsts, dtype=np.int64),
-                np.column_stack(
-                    [
-                        np.add.reduceat(each, firsts)
-                        for each in (mass, mass * discriminatory, likely)
-                    ]
-                ),
+                np.bincount(where, minlength=len(boxes)),
+                masses,
                 labels.pairs(self.pairs.shape[0]),
-                places[discriminatory][:_EXAMPLES],
+                differing[:_EXAMPLES],
                 labels.queries,
             )
+
+
+def _marginals(space: Space, low: Places, high: Places) -> Float64:
+    """Return the mass of boxes in the product of the marginals, ``(B,)``."""
+    mass = np.ones(len(low))
+    for i, axis in enumerate(space.axes):
+        mass *= axis.mass(low[:, i], high[:, i])
+    return mass
 
 
 def shares_of_people(
@@ -264,8 +273,9 @@ class Decisions:
     @property
     def differ(self) -> NDArray[np.bool_]:
         """``(n,)``; whether two who may be are decided differently."""
-        most = self.labels.max(axis=1)
-        least = np.where(self.labels < 0, most[:, None], self.labels).min(axis=1)
+        # combination after combination: along short rows each row would be a loop of its own
+        most = reduce(np.maximum, self.labels.T)
+        least = reduce(np.minimum, (np.where(each < 0, most, each) for each in self.labels.T))
         return np.asarray(least < most)
 
     def pairs(self, side: int) -> Numbers:
@@ -296,9 +306,14 @@ def decisions(space: Space, fed: FedModel, places: Places, may_be: NDArray[np.bo
     """
     similar = space.domain.similar(space.rows(places))
     predicted_class = np.full(may_be.shape, -1, dtype=np.intp)
-    rows = similar[may_be]
+    everybody = bool(may_be.all())
+    rows = similar.reshape(-1, similar.shape[2]) if everybody else similar[may_be]
     if len(rows):
-        predicted_class[may_be] = labels(fed.predict(rows))
+        told = labels(fed.predict(rows))
+        if everybody:
+            predicted_class[:] = told.reshape(may_be.shape)
+        else:
+            predicted_class[may_be] = told
     return Decisions(predicted_class, len(rows))
 
 
@@ -307,14 +322,16 @@ def points_of(low: Places, high: Places) -> tuple[Numbers, Places]:
     counts = np.array(sizes(low, high), dtype=np.int64)
     box = np.repeat(np.arange(len(low)), counts)
     number = np.arange(len(box)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return box, _places(low[box], high[box], number)
+    return box, _places(low, high, box, number)
 
 
-def _places(low: Places, high: Places, number: Numbers) -> Places:
-    """Write numbers of points, ``(n,)``, as places in their boxes, ``(n, a)``."""
-    places = low.copy()
-    for i in reversed(range(low.shape[1])):
-        number, digit = np.divmod(number, high[:, i] - low[:, i] + 1)
+def _places(low: Places, high: Places, box: Numbers, number: Numbers) -> Places:
+    """Write numbers of points in boxes, ``(n,)``, as places, ``(n, a)``."""
+    places = low[box]
+    width = high - low + 1
+    # axes along which no box has a second place take no time
+    for i in reversed(np.flatnonzero((width > 1).any(axis=0)).tolist()):
+        number, digit = np.divmod(number, width[box, i])
         places[:, i] += digit
     return places
 

@@ -23,6 +23,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
 from tests.certify.networks import RELU, drawn, everywhere, fed_with, layer, names, number, small
+from tests.certify.populations import peopled, rows_of
 
 
 def boxes_in(space, rng, count):
@@ -287,3 +288,28 @@ def test_a_model_that_looks_at_nothing_but_what_is_protected():
     case = small(attributes, [2], np.random.default_rng(0))._replace(fed=fed)
     told = check(fed, case.encoded, np.random.default_rng(0), idle=[0, 1])
     assert told.discriminatory[0] == 12
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 4, 9, 50, 32_768]))
+def test_rows_are_counted_alike_however_many_go_at_once(seed, at_once):
+    rng = np.random.default_rng(seed)
+    case = drawn(seed)
+    space = peopled(case.encoded.space, rows_of(case.domain, rng, 40))
+    may_be = rng.random((3, space.may_be.shape[1])) < 0.8
+    space = replace(space, may_be=may_be)
+    low, high = boxes_in(space, rng, 9)
+    group = rng.integers(3, size=len(low))
+    ours = PointCounter(space, case.fed, case.encoded.columns)
+    plain = PointCounter(space, case.fed)
+    with patch.object(module, "_ROWS", at_once):
+        told = plain.count(low, high, group)
+    assert plain._compiled is None
+    true = ours.count(low, high, group)
+    np.testing.assert_array_equal(told.discriminatory, true.discriminatory)
+    np.testing.assert_array_equal(plain.pairs, ours.pairs)
+    assert told.queries == true.queries
+    shares = (*told.population, *told.people), (*true.population, *true.people)
+    for own, other in zip(*shares, strict=True):
+        np.testing.assert_allclose(own, other, atol=2e-9)
+    assert_examples(case.fed, space, told.examples, bool(true.discriminatory.any()))
