@@ -69,6 +69,27 @@ def shares(spec: AuditSpec, measured: Sequence[tuple[RunRecord | RunState, Share
     return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for run, each in measured))
 
 
+def shares_alone(run: RunRecord | RunState, together: Share) -> Pictured:
+    """Draw the share of people whose decision changes, and that by each attribute alone."""
+    alone = [
+        each
+        for each in run.figures
+        if isinstance(each, Share) and each.whom == together.whom and len(each.attributes) == 1
+    ]
+    shown = [together, *sorted(alone, key=lambda each: -each.estimate)[: _GROUPS - 1]]
+    bars = tuple(
+        ShareBar.of(
+            say("Any change")
+            if each is together
+            else say("Only {name}", name=words.quoted(each.attributes[0])),
+            figure_words.short_share(each),
+            each,
+        )
+        for each in shown
+    )
+    return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for each in shown))
+
+
 def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Pictured:
     """Draw for how many of the pairs found each protected attribute alone is enough."""
     counts = sorted(zip(names, run.sufficient_alone, strict=True), key=lambda each: -each[1])[

@@ -331,6 +331,9 @@ def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         telling = [each for each in runs if _of_kind(each, Share)]
         said = figures.share_statement(spec, share)
         drawn = pictures.shares(spec, best)
+        if share.whom == "data" and len(share.attributes) > 1:
+            # of people the chart says what each attribute alone changes; nothing else is of people
+            drawn = pictures.shares_alone(run, share)
         return _answer(Question.SHARE, said, details, run, telling, drawn)
     repeated = [(run, one) for run in runs for one in run.figures if isinstance(one, ExcessChange)]
     if not repeated:
@@ -474,7 +477,8 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         if of_people is not None:
             unfit = misfit_sentence(spec, run.figures, decision_tables(runs))
             # the small chart has the shares
-            brief = unfit or say("Of a model of the data, not of real individuals.")
+            covers = say("This also covers people who are not in the file.")
+            brief = " ".join(filter(None, (covers, unfit)))
             said = msgspec.structs.replace(said.with_more(unfit), brief=brief)
         return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     if run is not None and (around := neighbourhoods_of(run.figures)) is not None:

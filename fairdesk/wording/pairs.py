@@ -166,28 +166,19 @@ def naturalness_sentence(share: PlausibleShare) -> str:
 
 
 def plausible_in_short(share: PlausibleShare, whole: tuple[int, int] = (0, 0)) -> str:
-    """Write the share in a line, for below a table: never without what it is held against.
+    """Write how many pairs are plausible in a line, for below a table.
 
     Parameters
     ----------
     whole : tuple[int, int]
         The plausible pairs of all runs and those compared: what the report counts.
     """
-    reference = share.reference
-    part = words.percent(share.plausible, share.compared)
-    pairs = say("{share} of the pairs", share=part)
-    if whole[1] > share.compared:
-        pairs = say(
-            "{share} of the pairs of this run, {all} of those of all runs",
-            share=part,
-            all=words.percent(*whole),
-        )
-    told = {"pairs": pairs, "held_out": words.shown_percent(reference.held_out, 1)}
-    if reference.uniform is None:
-        return say("Plausible: {pairs}; {held_out} of data rows held out.", **told)
+    told = {"plausible": words.number(share.plausible), "n": words.number(share.compared)}
+    if whole[1] <= share.compared:
+        return say("Plausible: {plausible} of {n} pairs.", **told)
     return say(
-        "Plausible: {pairs}; {held_out} of data rows held out; {uniform} of instances drawn "
-        "uniformly.",
+        "Plausible: {plausible} of {n} pairs of this run, {all} of {every} of all runs.",
+        all=words.number(whole[0]),
+        every=words.number(whole[1]),
         **told,
-        uniform=words.shown_percent(reference.uniform, 1),
     )

@@ -139,7 +139,7 @@ def _of_people(alike: Fraction, unlike: Fraction, digits: int, values: dict[str,
     brief = say(
         "Of {people}. Decision provably unchanged: {alike}; undecided: at most {left}.", **values
     )
-    label = say("Decision provably changes")
+    label = say("Decision provably changes, in a model of the data")
     return Statement("proven", label, words.capital(values["unlike"]), sentence, brief)
 
 

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from fairdesk.answers import pictures
-from fairdesk.answers.answer import PairsOf
+from fairdesk.answers.answer import PairsOf, Question
+from fairdesk.answers.selection import answers
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.conditions import Condition
@@ -51,6 +52,21 @@ def test_a_share_stands_for_its_pairs_where_its_run_found_some(spec, share, pair
     measured = msgspec.structs.replace(SHARE, **share)
     for found, parts in ((3, (pairs,)), (0, (None,))):
         assert pictures.shares(spec, [(run(measured, found=found), measured)]).parts == parts
+
+
+def test_of_people_each_attribute_alone_is_drawn_and_nothing_else(spec):
+    both = msgspec.structs.replace(SHARE, whom="data", attributes=("sex", "race"))
+    alone = [
+        msgspec.structs.replace(both, attributes=(name,), estimate=estimate)
+        for name, estimate in (("sex", 0.01), ("race", 0.02))
+    ]
+    measured = run(SHARE, both, *alone, found=3)
+    shown = pictures.shares_alone(measured, both)
+    assert [bar.name for bar in shown.chart.bars] == ["Any change", "Only race", "Only sex"]
+    pairs = (PairsOf(7, None, 0.0), PairsOf(7, "race", 0.0), PairsOf(7, "sex", 0.0))
+    assert shown.parts == pairs
+    (answer,) = (each for each in answers(spec, [measured]) if each.question is Question.SHARE)
+    assert answer.chart == shown.chart
 
 
 def test_only_a_falsified_share_stands_for_pairs(spec):

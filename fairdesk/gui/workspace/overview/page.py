@@ -168,6 +168,7 @@ class OverviewPage(QWidget):
         """Make the buttons below the runs, for the one that is chosen."""
         acts = QWidget()
         row = layouts.row(on=acts, spacing=theme.NEAR)
+        row.addWidget(parts.push_button("&New run…", self.start, tip="Make another run (Ctrl+R)"))
         self._why = parts.Words(tone="quiet", wrap=False)
         self._repeat = QPushButton("Repeat with another &seed")
         self._continue, self._compare = QPushButton("&Continue"), QPushButton("Compare &with…")
@@ -237,9 +238,11 @@ class OverviewPage(QWidget):
                 reverse=self._data.reverse,
             )
         }
-        self.headline.show_statement(headline(session.spec, runs, tuple(found.values())))
+        shown = headline(session.spec, runs, tuple(found.values()))
+        self.headline.show_statement(shown)
         for asked, answer in found.items():
-            self.cards[asked].show_answer(answer)
+            # what is said in large above is not said twice
+            self.cards[asked].show_answer(answer, above=answer.said.sentence == shown.sentence)
         # a mitigation follows the five questions once there is one
         self._tiles.show_cards(
             [

@@ -27,12 +27,12 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 
-_HEADER = ("Run", "Method", "State", "Seed", "Result", "Tested", "Queries", "Time")
-_NUMBERS = (3, 4, 5, 6, 7)
+_HEADER = ("Run", "Method", "State", "Seed", "Result", "Queries", "Time")
+_NUMBERS = (3, 4, 5, 6)
 #: Columns that are as wide as what they hold: it must be read whole.
-_WHOLE = (0, 2, 3, 4, 5, 6, 7)
-#: Columns that give way, in this order, where a method's name would be cut.
-_SPARE = (3, 5)
+_WHOLE = (0, 2, 3, 4, 5, 6)
+#: The column that is there only where runs differ in it, and there is room for it.
+_SEED = 3
 
 
 class RunsTable(QTableWidget):
@@ -147,16 +147,12 @@ class RunsTable(QTableWidget):
 
     def _fit(self) -> None:
         head, room = self.horizontalHeader(), self.viewport().width()
-        for place in _SPARE:
-            self.showColumn(place)
-        needed = {
-            place: max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
+        needed = sum(
+            max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
             for place in range(self.columnCount())
-        }
-        for place in _SPARE:
-            if sum(needed.values()) > room:
-                self.hideColumn(place)
-                del needed[place]
+        )
+        alike = len({run.spec.seed for run in self._runs}) < 2
+        self.setColumnHidden(_SEED, alike or needed > room)
 
     def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
         """Show the runs; the one that is chosen stays so."""
@@ -173,7 +169,6 @@ class RunsTable(QTableWidget):
                 f"{OF_STATE[run.state].value} {state}",
                 str(run.spec.seed),
                 _result(run),
-                _tested(run),
                 words.number(run.queries),
                 words.duration(run.elapsed),
             )
@@ -194,21 +189,13 @@ def _searches(run: RunRecord) -> bool:
     return method_named(run.method).answers is QuestionKind.EXAMPLES
 
 
-def _tested(run: RunRecord) -> str:
-    """Write how many instances were tested; of a proof, which is of regions, none."""
-    if proof_words.main_proof(run.figures) is not None:
-        return "–"
-    if (around := neighbourhoods_of(run.figures)) is not None:
-        return words.number(around.rows)
-    return words.number(run.tried)
-
-
 def _result(run: RunRecord) -> str:
     """Say what came of a run: a count, what is proven, a share with its interval, or nothing."""
     if _searches(run):
         return f"{words.counted(run.found, 'pair')} found"
     if (proven := proof_words.main_proof(run.figures)) is not None:
-        return proven_text(proven)
+        # a proven share by itself would be read as one of people
+        return f"{proven_text(proven)} of {proof_words.short_name(proven)}"
     if (around := neighbourhoods_of(run.figures)) is not None:
         return neighbourhood_counts(around)
     if method_named(run.method).answers in ABOUT_GROUPS:

@@ -32,7 +32,7 @@ from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
-from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.run_page import tell_failure
 from fairdesk.gui.workspace.common.steps import OF_STATE
@@ -114,7 +114,8 @@ class ExamplesPage(QWidget):
         self._turned = False
         self._headline = parts.Words(size=1.12, strong=True)
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._effort = parts.quiet()
+        #: What all runs found, and for experts what this one spent.
+        self._effort, self._spent = parts.quiet(), parts.quiet()
         self._weighing = WeighingLine(session)
         self._runs = QComboBox()
         self._runs.setAccessibleName("Run whose pairs are shown")
@@ -173,18 +174,16 @@ class ExamplesPage(QWidget):
 
     def _make_full(self, people: QWidget) -> QWidget:
         """Make what is shown once there is a run: sentence, how it went, people."""
-        self._watching = parts.Fold("Progress of the search")
-        self._watching.body.setContentsMargins(0, 0, 0, 0)
-        self._watching.body.addWidget(self._make_watching())
-        self._watching.opened.connect(self._draw)
-        self._watching.button.clicked.connect(self._keep_watching)
+        self.experts = for_experts(self._spent, self._make_watching())
+        self.experts.opened.connect(self._draw)
+        self.experts.button.clicked.connect(self._keep_watching)
         return layouts.panel(
             page_head("Discriminatory pairs", self._runs),
             self._make_head(),
             self._banner,
             self._trouble,
-            self._watching,
             layouts.grow(people),
+            self.experts,
             margin=theme.AROUND,
             spacing=theme.NEAR,
         )
@@ -279,7 +278,7 @@ class ExamplesPage(QWidget):
     def _toggle_table(self) -> None:
         """Turn the chart that is nearest to a table: of why, if that is told, else of the run."""
         if not self.detail.toggle_table():
-            self._watching.set_open(opened=True)
+            self.experts.set_open(opened=True)
             self.chart.toggle_table()
 
     def _filter_alone(self, place: int) -> None:
@@ -396,12 +395,13 @@ class ExamplesPage(QWidget):
         self._headline.setText(self._session.headline(run, ending=False))
         if not self._turned:
             # once a search is over its pairs are what matters
-            self._watching.set_open(opened=run.state in ("running", "paused"))
+            self.experts.set_open(opened=run.state in ("running", "paused"))
         sign = OF_STATE[run.state].value
         state = words.state_word(run.state).capitalize()
-        effort = f"{sign} {state}: {words.effort(run)}."
-        told = effort, figures.near_sentence(run), pooled(self._with_examples())
+        told = f"{sign} {state}.", pooled(self._with_examples())
         self._effort.setText(" ".join(filter(None, told)))
+        spent = f"{words.capital(words.effort(run))}."
+        self._spent.setText(f"{spent} {figures.near_sentence(run)}".rstrip())
         counts = tuple(zip(self._alone_names, run.sufficient_alone, strict=False))
         title = "Pairs found, by protected attribute whose change alone is sufficient"
         self._bars.draw(Counts(title, "pairs found", counts, run.found))

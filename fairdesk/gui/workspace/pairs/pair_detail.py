@@ -442,13 +442,15 @@ class PairDetail(QWidget):
             count = "all" if alike == len(domain.others) else f"{alike} of"
             said.append(
                 f"Nearest data row: {words.number(form.real.row)}, recorded outcome "
-                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} attributes, "
-                f"distance {distance_text(form.real.distance)}."
+                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} attributes."
             )
         self._plausible.setText(" ".join(said))
+        real = None if form is None else form.real
         self._plausible.setToolTip(
-            "Gower distance over all attributes (0: identical to a data row; 1: the largest "
-            "possible distance)."
+            f"Gower distance over all attributes: {distance_text(real.distance)} (0: identical to "
+            "a data row; 1: the largest possible distance)."
+            if real is not None
+            else ""
         )
 
     def _tell_tools(self) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QColor, QFont, QResizeEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from fairdesk.audit.plan.spec import AuditSpec
@@ -224,7 +224,10 @@ def _text(line: Line, column: int) -> str:
 
 
 class _Sides(QTableView):
-    """Columns of one width, and where that is too little for a title less for the names."""
+    """Columns of one width, and where that is too little for a title less for the names.
+
+    A value that is longer has several lines.
+    """
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__()
@@ -243,6 +246,24 @@ class _Sides(QTableView):
         header.resizeSection(2, middle)
         for side in (1, 3):
             header.resizeSection(side, (room - names - middle) // 2)
+        if event.size().width() != event.oldSize().width():
+            self.fit()
+
+    def fit(self) -> None:
+        """Be as high as the lines: what is around the table scrolls."""
+        head, model = self.verticalHeader(), self.model()
+        strong = QFontMetrics(theme.scaled(self.font(), 1.0, strong=True))
+        for row in range(head.count()):
+            if any(
+                strong.horizontalAdvance(str(model.index(row, column).data())) + 4 * theme.TIGHT
+                > self.columnWidth(column)
+                for column in range(model.columnCount())
+            ):
+                self.resizeRowToContents(row)
+            else:
+                head.resizeSection(row, head.defaultSectionSize())
+        lines = head.length() + self.horizontalHeader().height()
+        self.setFixedHeight(lines + 2 * self.frameWidth())
 
 
 def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
@@ -256,12 +277,8 @@ def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:
     header = table.horizontalHeader()
     header.setSectionsClickable(False)
     header.setFixedHeight(table.fontMetrics().height() + theme.GAP)
-    model.modelReset.connect(lambda: _fit(table))
+    for changed in (model.modelReset, model.dataChanged):
+        changed.connect(lambda *_at: table.fit())
+    table.setWordWrap(True)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     return table
-
-
-def _fit(table: QTableView) -> None:
-    """Make a table as high as its lines: what is around it scrolls."""
-    lines = table.verticalHeader().length() + table.horizontalHeader().height()
-    table.setFixedHeight(lines + 2 * table.frameWidth())

@@ -27,8 +27,8 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 
-#: From these widths on the bar has room for the queries, and for the price of a pair too.
-_ROOMY, _WIDE = 1060, 1120
+#: From this width on the bar has room for the queries.
+_ROOMY = 1060
 #: The least room for the name of a method.
 _LEAST_NAME = 110
 #: Milliseconds between two looks at the clock.
@@ -145,7 +145,6 @@ class RunBar(parts.Card):
         self._found = _Figure("pairs found", 72)
         self._tried = _Figure("instances tested", 72)
         self._rows = _Figure("queries", 84)
-        self._price = _Figure("queries per pair", 84)
         self._share = _Figure("estimated", 150)
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
@@ -174,7 +173,6 @@ class RunBar(parts.Card):
             self._share,
             self._tried,
             self._rows,
-            self._price,
             layouts.grow(using),
             self._elapsed,
             self._hold,
@@ -184,7 +182,7 @@ class RunBar(parts.Card):
             spacing=theme.GAP,
         )
         self.body.addLayout(row)
-        self._stopping = self._priced = self._queried = False
+        self._stopping = self._queried = False
         self.queue = QueueStrip()
         self.queue.setContentsMargins(theme.GAP, 0, theme.GAP, theme.NEAR)
         self.body.addWidget(self.queue)
@@ -198,18 +196,17 @@ class RunBar(parts.Card):
         self.show_nothing()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Return the least size: where there is little room, some figures give way."""
+        """Return the least size: where there is little room, the queries give way."""
         least = super().minimumSizeHint()
-        spare = sum(
-            0 if each.isHidden() else max(each.sizeHint().width(), each.minimumWidth()) + theme.GAP
-            for each in (self._price, self._rows)
-        )
+        rows = self._rows
+        spare = max(rows.sizeHint().width(), rows.minimumWidth()) + theme.GAP
+        spare *= not rows.isHidden()
         return QSize(least.width() - spare, least.height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Leave out what there is no room for."""
         super().resizeEvent(event)
-        self._offer_price()
+        self._offer_queries()
 
     def show_nothing(self, what: str = "discriminatory pairs") -> None:
         """Show that no run was made, and what one could find."""
@@ -264,8 +261,8 @@ class RunBar(parts.Card):
             else "&Run again…"
         )
         self._again.setText(again)
-        self._priced = self._queried = False
-        for figure in (self._found, self._share, self._tried, self._rows, self._price):
+        self._queried = False
+        for figure in (self._found, self._share, self._tried, self._rows):
             figure.hide()
         self._elapsed.show_number(words.duration(record.elapsed), "elapsed")
         self._offer(running=False)
@@ -331,7 +328,6 @@ class RunBar(parts.Card):
         """
         answers = method_named(run.method).answers
         self._found.setVisible(answers is QuestionKind.EXAMPLES)
-        self._priced = answers is QuestionKind.EXAMPLES
         self._share.setVisible(
             answers not in (QuestionKind.EXAMPLES, QuestionKind.DIAGNOSIS, QuestionKind.RATES)
         )
@@ -339,12 +335,11 @@ class RunBar(parts.Card):
         proves = answers is QuestionKind.PROOF
         # there is no room for all of it in a small window
         self._queried = not proves
-        self._offer_price()
+        self._offer_queries()
         proven, around = proof_words.main_proof(run.figures), neighbourhoods_of(run.figures)
         instances = answers is not QuestionKind.REPAIR and proven is None and around is None
         self._tried.setVisible(instances)
         self._tried.show_number(words.number(run.tried), "instances tested")
-        self._price.show_number(words.number(run.queries / run.found, 1) if run.found else "–")
         self._rows.show_number(words.number(run.queries))
         if answers in ABOUT_GROUPS:
             self._count_groups(run)
@@ -369,10 +364,9 @@ class RunBar(parts.Card):
         of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
         self._share.show_number(short(share), f"{kind(share)}{of}")
 
-    def _offer_price(self) -> None:
-        """Show the queries and the price of a pair where there are such, and room for them."""
+    def _offer_queries(self) -> None:
+        """Show the queries where there are such, and room for them."""
         self._rows.setVisible(self._queried and self.width() >= _ROOMY)
-        self._price.setVisible(self._priced and self.width() >= _WIDE)
 
     def _count_groups(self, run: Run) -> None:
         """Show how many rule sets were looked at, and the greatest difference so far."""

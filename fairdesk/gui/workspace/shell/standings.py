@@ -10,7 +10,6 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.verdicts import shown
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, answering, fall, with_examples
 from fairdesk.gui.workspace.common.page_names import (
@@ -107,7 +106,7 @@ def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
         return Standing(words.counted(len(compared), "run"), Sign.DONE)
     if answering(runs, QuestionKind.DIAGNOSIS):
         return Standing("diagnostic done", Sign.DONE)
-    return _lacking(spec, QuestionKind.EXAMPLES, "needs two searches")
+    return _lacking(spec, QuestionKind.EXAMPLES, "not run")
 
 
 def _share(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
@@ -171,21 +170,13 @@ def _repair_of(run: Run) -> Standing:
 
 
 def _proof_of(run: Run) -> Standing:
-    """Say shortly how much a run has certified, and how it stands."""
+    """Say how a run stands: a proven share by itself would be read as one of people."""
     proven = proof_words.main_proof(run.figures)
-    if proven is not None:
-        consistent, _discriminatory, _left = proof_words.proven_fractions(proven)
-        # short, for the sidebar cuts what is longer
-        same = "same (model)" if proven.of == "people" else "proven same"
-        text = f"{'' if proven.exact else '≥ '}{shown('consistent', consistent)} {same}"
-        if not consistent and not proven.exact:
-            text = "none certified"
-    elif (around := neighbourhoods_of(run.figures)) is not None:
-        text = f"{words.number(around.certified)} of {words.counted(around.rows, 'row')}"
-    elif run.state == "done":
+    text = words.state_word(run.state)
+    if proven is None and neighbourhoods_of(run.figures) is None and run.state == "done":
         text = "not certified"
-    else:
-        text = words.state_word(run.state)
+    elif proven is not None and not any(proof_words.proven_fractions(proven)[:2]):
+        text = "none proven so far"
     return Standing(text, OF_STATE[run.state])
 
 

@@ -76,8 +76,6 @@ class Workspace(AuditPages):
         self.bar = RunBar(repeats=not self.asks_nobody)
         self._lay_out()
         self._listen()
-        if self.asks_nobody:
-            self.bar.hide()
         self._tell()
         self._session.load()
         self.runner.offer(store.waiting_runs())
@@ -242,6 +240,7 @@ class Workspace(AuditPages):
     def _show_queue(self) -> None:
         """Show the queue, in its list and where something waits for it."""
         self.bar.queue.show_queue(self.queue, opening=self.runner.opens)
+        self.bar.setVisible(self.busy or bool(self.queue.runs))
         going = (self.queue.running, *self.queue.waiting)
         self.repair.expect(each.kind for each in going if each is not None)
         self._tell_queue()
@@ -327,8 +326,8 @@ class Workspace(AuditPages):
             stands = {name: stands[name] for name in (*still, DATA, LOG)}
         for name, standing in stands.items():
             self.steps.stand(NAMES.index(name), standing)
-        if self.asks_nobody:
-            self.bar.setVisible(busy or bool(self.queue.runs))
+        # of what was made before, the pages tell
+        self.bar.setVisible(busy or bool(self.queue.runs))
         if busy or self.runner.opens:
             pass  # it says itself how it goes
         elif session.runs:

@@ -42,6 +42,7 @@ from fairdesk.results.proofs import (
     Refinement,
     Region,
 )
+from fairdesk.wording import words
 from fairdesk.wording.proofs import about_percent
 from tests import phrases
 from tests.answers.test_rates import RATES, TABLE
@@ -352,7 +353,7 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
     workspace.show_page(PROOF)
     assert not workspace.proof._estimate.isVisible()
     assert not workspace.proof._more.isVisible()
-    assert "97.50 % proven same" in standing(workspace)
+    assert standing(workspace).endswith("done")
 
 
 def test_the_course_is_told_as_it_came_and_rounded_down():
@@ -554,7 +555,8 @@ def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
         proof._stop.click()
     qtbot.waitUntil(proof._more.isVisible, timeout=10_000)
     assert not proof._stop.isVisible()
-    assert "≥ 89.88 % proven same" in standing(workspace)
+    # a share by itself would be read as one of people
+    assert standing(workspace).endswith(words.state_word("stopped"))
 
 
 def test_of_several_proofs_one_is_chosen(opened, path):
@@ -589,7 +591,10 @@ def test_proofs_stand_on_the_overview_and_in_the_table_of_runs(opened, path):
     assert "41.0 %" in said
     runs = workspace.overview._runs
     place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
-    assert plain(runs.item(1, place).text()) == "≥ 89.88 % certified, ≥ 6.90 % falsified"
+    assert (
+        plain(runs.item(1, place).text())
+        == "≥ 89.88 % certified, ≥ 6.90 % falsified of the input domain"
+    )
     runs.selectRow(1)
     assert runs.can_go_on
     assert not runs.can_compare
@@ -630,19 +635,25 @@ def test_bar_and_table_of_runs_count_the_rows_that_are_certified_with_their_neig
         store.measure(run, (figure,))
         store.end_run(run, "done")
     (table,) = opened(path).findChildren(RunsTable)
-    cells = [table.item(run - 1, column).text() for column in (4, 5)]
-    assert cells == ["150 certified, 40 falsified", "200"]
-    # where a method's name would be cut, seeds give way first
+    assert table.item(run - 1, 4).text() == "150 certified, 40 falsified"
+    # all seeds are the same
+    assert table.isColumnHidden(3)
+
+
+def test_seeds_are_in_the_table_of_runs_where_they_differ_and_there_is_room(opened, path):
+    for seed in (0, 1):
+        measure(path, seed=seed)
+    (table,) = opened(path).findChildren(RunsTable)
+    # where a method's name would be cut, seeds give way
     whole = table.sizeHintForColumn(1)
-    table.resize(760, table.height())
+    table.resize(960, table.height())
     assert not table.isColumnHidden(3)
-    for width in range(760, 400, -20):
+    for width in range(960, 400, -20):
         table.resize(width, table.height())
         if table.isColumnHidden(3):
             break
         assert table.columnWidth(1) >= whole
     assert table.isColumnHidden(3)
-    assert not table.isColumnHidden(5)
     assert table.columnWidth(1) >= whole
 
 
@@ -709,7 +720,10 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     workspace = opened(path)
     workspace.show_page(PROOF)
     # people come before combinations wherever one number stands
-    assert "≥ 97.12 % same (model)" in standing(workspace)
+    assert "≥ 97.12 % certified, ≥ 2.11 % falsified of a model of the data" in [
+        plain(workspace.overview._runs.item(row, 4).text()) for row in range(2)
+    ]
+    assert standing(workspace).endswith("done")
     page = workspace.proof
     assert page._of_people._kind.text() == "■ Proven"
     assert "for at least 2.11 % of the population" in plain(page._of_people._sentence.text())

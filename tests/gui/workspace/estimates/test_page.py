@@ -1,7 +1,7 @@
 import msgspec
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QPushButton, QTableWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
 from fairdesk.answers.answer import Question
 from fairdesk.answers.selection import main_shares
@@ -285,7 +285,6 @@ def test_the_bar_below_shows_an_estimate_and_no_hits(qtbot):
     state = RunState(7, "estimate", "running", tried=40_000, found=1_520, figures=(DOMAIN,))
     bar.show_live(state, RunSpec("estimate"))
     assert not bar._found.isVisible()
-    assert not bar._price.isVisible()
     assert bar._share._number.text().replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
     assert bar._share.findChildren(type(bar._share._number))[1].text() == "estimated, 95 %"
     bar.show_live(
@@ -293,7 +292,8 @@ def test_the_bar_below_shows_an_estimate_and_no_hits(qtbot):
     )
     assert bar._found.isVisible()
     assert not bar._share.isVisible()
-    assert bar._price._number.text() == "7.5"
+    # how many queries a pair takes says nothing of how often there are some
+    assert not any("per pair" in each.text() for each in bar.findChildren(QLabel))
 
 
 def test_figures_are_shown_while_they_come(qtbot, opened, path):
@@ -357,8 +357,6 @@ def test_results_are_read_whole_in_the_table_of_runs(opened, path):
     runs = opened(path).overview._runs
     place = [runs.horizontalHeaderItem(i).text() for i in range(runs.columnCount())].index("Result")
     assert runs.columnWidth(place) >= runs.sizeHintForColumn(place)
-    # so many is the result of, not so many of all shares of the run together
-    assert runs.item(1, place + 1).text() == f"{DOMAIN.n_samples:,}"
 
 
 def test_only_runs_with_examples_stand_on_their_page(opened, path):
@@ -394,7 +392,7 @@ def test_opening_a_run_shows_what_it_answered(opened, path):
     assert workspace.share.runs.shown == number
     workspace.show_run(1)
     assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
-    assert "needs two searches" in standing(workspace, COMPARE)
+    assert standing(workspace, COMPARE).endswith("not run")
 
 
 def test_nobody_asked_is_no_share(path):

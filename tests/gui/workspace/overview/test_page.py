@@ -2,10 +2,12 @@
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QPushButton
 
 from fairdesk.answers.answer import GroupOf, PairsOf, Question, SubgroupOf
 from fairdesk.gui.workspace.common.page_names import EXAMPLES, GROUPS, NAMES, OVERVIEW, PROOF, SHARE
 from fairdesk.gui.workspace.overview.answer_card import PRESS
+from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from tests.gui.group_figures import FIGURES
 from tests.gui.mouse import move_mouse
 from tests.gui.workspace.certification import test_page as proofs
@@ -102,3 +104,25 @@ def test_a_part_without_pairs_opens_the_page(qtbot, answered, question, page):
     assert set(parts) == {None}
     click(qtbot, chart, chart.laid.spots[0].key)
     assert page_of(answered) == page
+
+
+def test_what_is_said_in_large_is_not_said_again_below(answered):
+    answered.show_page(OVERVIEW)
+    overview = answered.overview
+    share = overview.cards[Question.SHARE]
+    assert overview.headline.said.sentence == share.answer.said.sentence
+    assert not share._sentence.isVisible()
+    assert share._number.isVisible()
+    assert overview.cards[Question.GROUPS]._sentence.isVisible()
+
+
+def test_another_run_is_begun_below_the_table_of_runs(answered):
+    answered.show_page(OVERVIEW)
+    (button,) = (
+        each
+        for each in answered.overview._acts.findChildren(QPushButton)
+        if each.text() == "&New run…"
+    )
+    button.click()
+    (dialog,) = answered.findChildren(AgainDialog)
+    dialog.reject()

@@ -17,7 +17,7 @@ from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pair_columns import PairRole
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.results.individual import RandomBaseline
-from fairdesk.wording import figures
+from fairdesk.wording import figures, words
 from fairdesk.wording.pairs import distance_text
 from tests import phrases
 from tests.answers.test_selection import add_pair
@@ -346,7 +346,10 @@ def test_a_search_kept_to_plausible_pairs_says_so_and_what_sampling_needs(known)
     assert figures.near_sentence(run) == ""
     page._tell(kept)
     assert figures.sampling_sentence(kept)
-    assert figures.near_sentence(kept) in page._effort.text()
+    # for experts, with what the search spent
+    assert figures.near_sentence(kept) in page._spent.text()
+    assert words.queries(run.queries) in page._spent.text()
+    assert not page._spent.isVisible()
 
 
 def test_the_smallest_window_cuts_nobody_off(known):
@@ -368,11 +371,11 @@ def test_the_pair_is_the_middle_of_its_page(qtbot, known):
 
 def test_how_the_search_went_is_folded_once_it_is_over(qtbot, known):
     page = known.examples
-    assert not page._watching.is_open
-    qtbot.mouseClick(page._watching.button, Qt.MouseButton.LeftButton)
+    assert not page.experts.is_open
+    qtbot.mouseClick(page.experts.button, Qt.MouseButton.LeftButton)
     assert page.chart.isVisible()
     page._take_runs()
-    assert page._watching.is_open
+    assert page.experts.is_open
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (960, 540)])
@@ -387,7 +390,7 @@ def test_the_two_sides_are_whole_and_only_what_is_around_them_scrolls(qtbot, kno
 
 def test_a_bar_of_one_attribute_alone_lists_its_pairs(qtbot, reading):
     page = reading.examples
-    page._watching.set_open(opened=True)
+    page.experts.set_open(opened=True)
     qtbot.wait(100)  # until all is laid out
     bars, pairs = page._bars, page.pairs
     counts = [count for _name, count in bars.drawing.counts]

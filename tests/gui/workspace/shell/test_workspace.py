@@ -112,6 +112,8 @@ def test_a_run_is_shown_while_it_goes_on_and_after(qtbot, opened, tmp_path):
     path = make_audit(tmp_path, runs=0)
     workspace = opened(path)
     hold = threading.Event()
+    # nothing runs: the room is the page's
+    assert not workspace.bar.isVisible()
     with qtbot.waitSignal(workspace.run_started):
         workspace.start_runs(FakeWorker(hold=hold), (RUN,))
     assert workspace.busy
