@@ -59,6 +59,8 @@ _UNPRINTABLE = re.compile(
 )
 #: Typst keeps what it computed, of a report half a gigabyte, for so many compilations that follow.
 _KEPT_FOR = 10
+#: Whether this process has set pages before.
+_keeps = threading.Event()
 _EVIDENCE = ("proven", "estimated", "observed", "example")
 #: Width and height in points.
 _SIZES: dict[str, tuple[float, float]] = {"a4": (595.28, 841.89), "us-letter": (612.0, 792.0)}
@@ -189,8 +191,9 @@ def _forget_earlier() -> None:
     """
     import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
-    for _ in range(_KEPT_FOR + 1):
+    for _ in range(_KEPT_FOR + 1 if _keeps.is_set() else 0):
         typst.compile(b"", font_paths=_fonts(system=False))
+    _keeps.set()
 
 
 def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
