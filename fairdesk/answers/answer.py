@@ -39,7 +39,7 @@ _TITLES = fixed(
         "groups": "How do outcomes differ between groups?",
         "share": "How often does the decision depend on a protected attribute?",
         "example": "What does such a case look like?",
-        "certain": "What is certain?",
+        "certain": "What is proven beyond the data?",
         "subgroups": "Which subgroups stand out?",
         "mitigation": "What did the mitigation change?",
     }

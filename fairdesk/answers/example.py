@@ -26,8 +26,7 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
     is not the rarer one of that change among the individuals in the data; then those of which
     neither score is next to the decision threshold; then those in which one protected attribute
     alone changes; then those of which both are more typical; then those whose score nearer to the
-    threshold is farther from it. Dismissed ones are never shown. `fairdesk.wording.pairs.CLEAREST`
-    says so.
+    threshold is farther from it. Dismissed ones are never shown.
 
     Parameters
     ----------
@@ -52,7 +51,7 @@ def opposite(
     """Return the clearest pair of the same values with the decisions the other way round.
 
     Of a pair in which “White” is declined and “Black” approved it is one in which “Black” is
-    declined and “White” approved. See `clearest` for ``hidden``.
+    declined and “White” approved. See `clearest` for ``hidden``. ``None`` where none is plausible.
     """
     spec, domain = store.spec, store.spec.domain
     changed = _changed(spec, pair)
@@ -67,7 +66,9 @@ def opposite(
         held = store.each_pair(query)
         alike = (each for each in held if _changed(spec, each) == changed)
         pool += islice((each for each in alike if _may_show(each, hidden)), _POOL)
-    return min(pool, key=partial(_rank, spec, {}), default=None)
+    found = min(pool, key=partial(_rank, spec, {}), default=None)
+    # one that is not plausible shows little of real decisions
+    return None if found is not None and found.plausible in (0, False) else found
 
 
 def _may_show(pair: Pair, hidden: Callable[[Pair], bool]) -> bool:
@@ -83,7 +84,7 @@ def _rank(
     spec: AuditSpec, directed: Mapping[frozenset[str], Share], pair: Pair
 ) -> tuple[float, ...]:
     """Return what pairs are ordered by, the clearest first."""
-    away = _away(pair)
+    away = margin_of(pair)
     typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
     changed, rare = len(_changed(spec, pair)), _is_rare(spec, directed, pair)
     return -(pair.plausible or 0), rare, away < NARROW, changed, -typical, -away, pair.id
@@ -118,7 +119,7 @@ def _is_rare(spec: AuditSpec, directed: Mapping[frozenset[str], Share], pair: Pa
     return any(gains * (up - down) < 0 for up, down in counts)
 
 
-def _away(pair: Pair) -> float:
+def margin_of(pair: Pair) -> float:
     """Return how far from the decision threshold the nearer of both scores is, 0 to 0.5.
 
     Scores of two decisions have their threshold at one half. Of more than two classes both may lie

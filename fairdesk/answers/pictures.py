@@ -74,7 +74,9 @@ def shares_alone(run: RunRecord | RunState, together: Share) -> Pictured:
     alone = [
         each
         for each in run.figures
-        if isinstance(each, Share) and each.whom == together.whom and len(each.attributes) == 1
+        if isinstance(each, Share)
+        and each.whom == together.whom
+        and len(each.attributes) == 1 < len(together.attributes)
     ]
     shown = [together, *sorted(alone, key=lambda each: -each.estimate)[: _GROUPS - 1]]
     bars = tuple(

@@ -53,9 +53,14 @@ class BoundedRate:
         )
 
     @property
+    def is_shown(self) -> bool:
+        """Whether the bounds are shown: not where the observed rate lies outside of them."""
+        return self.observed is None or self.proven.low <= self.observed <= self.proven.high
+
+    @property
     def ends(self) -> tuple[str, str]:
         """Both bounds, rounded outwards; dashes where they are not shown."""
-        if self.is_outside:
+        if not self.is_shown:
             return "–", "–"
         return proof_words.least_rate(self.proven.low), proof_words.most_rate(self.proven.high)
 
@@ -172,7 +177,7 @@ def rates_sentences(
         groups = "; ".join(
             say("{group} {ends}", group=each.group, ends=words.ends(*each.ends))
             for each in bounded
-            if not each.is_outside
+            if each.is_shown
         )
         said = groups and say(
             "Selection rates in the population (a model of the data), proven bounds: {groups}.",

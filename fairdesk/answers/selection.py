@@ -321,19 +321,18 @@ def _lowest(tables: Sequence[GroupTable]) -> GroupTable | None:
 
 
 def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
-    """Say for which share the decision changes: of the rows of the data first, then the domain."""
+    """Say for which share the decision changes: of the rows of the data, else of the domain."""
     best = _shown_shares(runs)
     if best:
         (run, share), *rest = best
-        measured = [share, *(each for _, each in rest)]
-        details = [figures.quote_sentence(spec, measured)]
-        details += [figures.share_line(spec, each) for _, each in rest]
         telling = [each for each in runs if _of_kind(each, Share)]
         said = figures.share_statement(spec, share)
-        drawn = pictures.shares(spec, best)
-        if share.whom == "data" and len(share.attributes) > 1:
-            # of people the chart says what each attribute alone changes; nothing else is of people
+        if share.whom == "data":
+            # beside a share of real people, one of combinations would be read as of people
             drawn = pictures.shares_alone(run, share)
+            return _answer(Question.SHARE, said, (), run, telling, drawn)
+        details = [figures.share_line(spec, each) for _, each in rest]
+        drawn = pictures.shares(spec, best)
         return _answer(Question.SHARE, said, details, run, telling, drawn)
     repeated = [(run, one) for run in runs for one in run.figures if isinstance(one, ExcessChange)]
     if not repeated:
@@ -375,7 +374,7 @@ def _example(
     turned = "" if reverse is None else reverse_sentence(reverse)
     brief = " ".join(filter(None, (said.brief, turned, bars)))
     said = msgspec.structs.replace(said, brief=brief)
-    counted = _counted(of, runs, one=reverse is None)
+    counted = _counted(runs, one=not turned)
     finding = [run for run in runs if run.found]
     return _answer(Question.EXAMPLE, said, (turned, counted, bars), of, finding, drawn)
 
@@ -383,32 +382,25 @@ def _example(
 def reverse_sentence(pair: Pair) -> str:
     """Say where the same values are found with the decisions the other way round."""
     number, run = words.number(pair.id), str(pair.run)
-    if pair.plausible is not None and not pair.plausible:
-        return say(
-            "The other way round: pair {number} of run {run}, not plausible.",
-            number=number,
-            run=run,
-        )
     return say("The other way round: pair {number} of run {run}.", number=number, run=run)
 
 
-def _counted(of: Run, runs: Sequence[Run], *, one: bool) -> str:
-    """Say how many pairs all runs found together, or the only one that found any.
+def _counted(runs: Sequence[Run], *, one: bool) -> str:
+    """Say how many pairs all runs found together.
 
     ``one`` is whether the pair that is shown stands alone.
     """
-    found = pooled(runs) or say_many(
-        of.found,
-        "Run {run} found {n} discriminatory pair.",
-        "Run {run} found {n} discriminatory pairs.",
-        run=str(of.id),
+    found = say_many(
+        pairs_found(runs),
+        "It is the only discriminatory pair found.",
+        "It is one of {n} discriminatory pairs found: examples, not a rate.",
     )
     alone = (
-        say("This is one pair; in others the decision may change in the opposite direction.")
+        say("In others the decision may change in the opposite direction.")
         if one and pairs_found(runs) > 1
         else ""
     )
-    return f"{alone} {found} {say('Examples, not a rate.')}".lstrip()
+    return f"{found} {alone}".rstrip()
 
 
 def pair_statement(
@@ -475,6 +467,7 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         drawn = pictures.proof(spec, run)
         said = proven_statement(lead)
         if of_people is not None:
+            details.append(_why_proven(spec, runs))
             unfit = misfit_sentence(spec, run.figures, decision_tables(runs))
             # the small chart has the shares
             covers = say("This also covers people who are not in the file.")
@@ -490,6 +483,20 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     run, share = exact[0]
     said = figures.share_statement(spec, share)
     return _answer(Question.CERTAIN, said, (), run, tried, pictures.proof(spec, run))
+
+
+def _why_proven(spec: AuditSpec, runs: Sequence[Run]) -> str:
+    """Say what a proof for the population adds to the share that was counted, if one was."""
+    people = words.plural(spec.person)
+    counted = [share for _, share in best_shares(runs) if share.whom == "data" and share.exact]
+    if not counted:
+        return say("This also covers {people} who are not in the data.", people=people)
+    return say(
+        "The {share} above is counted among the {people} in the data; this also covers {people} "
+        "who are not in the data.",
+        share=figures.short_share(counted[0]),
+        people=people,
+    )
 
 
 def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 
-class Share(msgspec.Struct, frozen=True, tag=True):
+class Share(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"}):
     """The share of people who are individually discriminated against, counted.
 
     Attributes
@@ -73,7 +73,7 @@ class Share(msgspec.Struct, frozen=True, tag=True):
         return self.exhaustive and not self.wavered
 
 
-class ExcessChange(msgspec.Struct, frozen=True, tag=True):
+class ExcessChange(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"}):
     """How much more often decisions change between counterfactuals than between two queries.
 
     It is the mean of ``(p - q)^2`` over pairs of counterfactuals, the probabilities that either is

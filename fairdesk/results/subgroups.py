@@ -96,7 +96,7 @@ class RuleSet(msgspec.Struct, frozen=True, tag="Subgroup"):
     narrower: tuple[Variant, ...] = ()
 
 
-class Support(msgspec.Struct, frozen=True):
+class Support(msgspec.Struct, frozen=True, rename={"rule_sets": "subgroups"}):
     """What would be found with another least support (TestSGD, Table 6).
 
     Attributes
@@ -117,7 +117,9 @@ class Support(msgspec.Struct, frozen=True):
     conditions: Conditions = ()
 
 
-class RuleSearchSummary(msgspec.Struct, frozen=True, tag="SubgroupSearch"):
+class RuleSearchSummary(
+    msgspec.Struct, frozen=True, tag="SubgroupSearch", rename={"rule_sets": "subgroups"}
+):
     """What a search for rule sets did, for one outcome; its rule sets follow it, ranked.
 
     The highest scores come first, but those that leave fewer people outside than the least support

@@ -251,10 +251,8 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     twice = sum(share.hits for share in alone) - sum(share.hits for share in together)
     if not together:
         return tuple(said)
-    if twice > 0 and len(alone) == 2:
-        said.append(say("At least {n} are in both.", n=words.number(twice)))
-    elif twice > 0:
-        said.append(say("Some are in several of these."))
+    if twice > 0:
+        said.append(say("Some are counted for several of these."))
     return tuple(said)
 
 
@@ -508,6 +506,11 @@ def tells_of_people(run: RunRecord) -> bool:
 def searches(run: RunRecord) -> bool:
     """Whether a run looks for examples."""
     return method_named(run.spec.method).answers is QuestionKind.EXAMPLES
+
+
+def repeats_rows(run: RunRecord) -> bool:
+    """Whether a run compared changes of decisions with those of the same row queried again."""
+    return any(isinstance(each, ExcessChange) for each in run.figures)
 
 
 def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:

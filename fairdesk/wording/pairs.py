@@ -13,20 +13,13 @@ from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.population.criterion import LEAST_ROWS, MOST_ATTRIBUTES, RAREST
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.statements import Statement
 
 #: Instead of what is not known yet.
 UNKNOWN = "–"
 #: A score that is less apart from the decision threshold is next to it.
 NARROW = 0.01
-#: By what `fairdesk.answers.example.clearest` chooses, after the auditor's own flags.
-CLEAREST = fixed(
-    "plausible first; then with the effect that the same change has on more individuals in the "
-    "data, where counted; then with both scores apart from the decision threshold by {apart} or "
-    "more; then with the fewest protected attributes changed; then the most typical; then with the "
-    "score nearer to the threshold as far from it as possible"
-)
 
 
 def distance_text(distance: float | None) -> str:
@@ -109,7 +102,7 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
         "n": words.number(share.compared),
         "share": part,
     }
-    told = [
+    told = (
         say(
             "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
             "instance is farther from the data than 95\u00a0% of data rows. How typical they are "
@@ -125,13 +118,11 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
             "instance is rarer, or farther from the data, than 95\u00a0% of data rows.",
             **values,
         )
-    ]
-    told.append(say("An individual in the data can have a counterfactual that is not plausible."))
-    told.append(_held_against(reference))
-    return Statement("example", say("plausible pairs"), part, " ".join(told))
+    )
+    return Statement("example", say("plausible pairs"), part, told)
 
 
-def _held_against(reference: Reference) -> str:
+def held_out_sentence(reference: Reference) -> str:
     """Say how many data rows held out are plausible, and how many instances drawn uniformly."""
     values = {"held_out": words.shown_percent(reference.held_out, 1)}
     if reference.uniform is not None:

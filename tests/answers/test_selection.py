@@ -25,7 +25,6 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
-from fairdesk.wording import figures
 from tests.plausible import scored
 from tests.report import repairs
 from tests.report.building import people_store, spec_of
@@ -188,14 +187,18 @@ def test_the_headline_counts_individuals_in_the_data(spec):
     assert told(run(1, "groups", TABLE)).evidence == "observed"
 
 
-def test_the_domain_is_told_after_the_rows_of_the_data(spec):
+def test_beside_the_rows_of_the_data_no_share_of_combinations_is_told(spec):
     answer = answered(
         spec, Question.SHARE, run(1, "estimate", LARGER, BOTH, ROWS), run(2, "estimate", MOVED)
     )
     assert (answer.evidence, plain(answer.said.value)) == ("observed", "1.50 %")
-    quoted, line = answer.details
-    assert quoted == figures.quote_sentence(spec, (ROWS, LARGER))
-    assert "4.00 % (95 % CI" in plain(line)
+    assert answer.details == ()
+    assert plain(answer.chart.alt()) == "Bars of shares. Any change: 1.50 %."
+    alone = replace(ROWS, attributes=ROWS.attributes[:1], hits=1, estimate=0.005)
+    parted = answered(spec, Question.SHARE, run(1, "estimate", LARGER, ROWS, alone))
+    assert f"; Only {ROWS.attributes[0]}: 0.50 %." in plain(parted.chart.alt())
+    # without them the domain answers
+    assert "4.0" in plain(answered(spec, Question.SHARE, run(1, "estimate", LARGER)).said.value)
     # perturbed rows answer only where nothing else does
     only = answered(spec, Question.SHARE, run(2, "estimate", MOVED))
     assert only.run == 2
@@ -265,7 +268,13 @@ def test_certain_is_what_leaves_least_undecided(spec):
     assert plain(modelled.said.value) == "At least 20.00 %"
     assert "provably the same" in modelled.said.sentence
     # a share of combinations beside it would be read as one of people
-    assert not any(modelled.details)
+    (why,) = filter(None, modelled.details)
+    assert plain(why) == (
+        "The 1.50 % above is counted among the applicants in the data; this also covers "
+        "applicants who are not in the data."
+    )
+    alone = answered(spec, Question.CERTAIN, run(1, "certify", fine, of_people))
+    assert alone.details == ("This also covers applicants who are not in the data.",)
     # the chart draws what the number is of, so that all answers stay on one page
     assert "70.00" in modelled.chart.alt()
     assert "60.00" not in modelled.chart.alt()
@@ -492,15 +501,15 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert "pair 3" in answer.said.sentence
     assert answer.said.sentence.count("favourable") == 2
     assert answer.said.label.startswith("One ")
-    assert "This is one pair" in answer.details[0]
-    # all runs are counted, and none is said to have found the pair but the one that did
-    assert "(run 1: 6; run 2: 60; " in answer.details[0]
+    assert "in the opposite direction" in answer.details[0]
+    # all runs are counted
+    assert "one of 66 discriminatory pairs" in answer.details[0]
     # bars of another run than the pair's would be read as of this one
     assert len(answer.details) == 1
     assert answer.chart is None
     own = replace(store.runs()[0], tried=9)
     only = answered(store.spec, Question.EXAMPLE, own, pair=pair).details[0]
-    assert "Run 1 found 6 discriminatory pairs." in only
+    assert "one of 6 discriminatory pairs found: examples, not a rate." in only
     # the pair is of the run that found it, whatever that was run for
     assert answer.run == pair.run == 1
     estimated = (run(1, "estimate"), *runs[1:])

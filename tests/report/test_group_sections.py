@@ -14,7 +14,6 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.groups.metrics.outcomes import newcombe
-from fairdesk.report.blocks import Facts
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
     group_files,
@@ -133,9 +132,8 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "Source: Subgroup discovery, run 2. Also: ",
         "Source: Group metrics, run 4. Also: ",
         # rule sets
-        f"Margin {phrases.PAPERS_MARGIN}",
         "Values of job were taken one by one.",
-        "+", "−62.4 −66.1 to −58.0 < 0.0001 6.7 % −59.0 1",
+        "+", "−62.4 −66.1 to −58.0 6.7 % −59.0", "−62.4 −66.1 to −58.0 < 0.0001 6.7 % −59.0",
         "income below 20.5",
         "−59.0†",
         "more general sex = male 30.0 50.0 % 50.0 %",
@@ -151,13 +149,13 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "Recorded outcome “yes”, by sex; group recorded: 4,880; group not recorded: 12",
         "male, clerk 2,445",
         "as read in November 2026",
-        "female 2,435 undefined 6.4 % 0.0 % 93.6 % undefined undefined",
+        "female 2,435 undefined 6.4 % 93.6 %",
+        "female 0.0 % undefined undefined",
         "male 44 +5.0 (−30.0)",
         "The median score of all 4,880 is 0.4. 10.0 % have exactly that score",
         # what it rests on
-        "bin boundaries of age 30, 50 boundaries between the bins of this number",
-        "theta",
-        "subsets all",
+        "bin boundaries of age 30, 50: boundaries between the bins of this number",
+        phrases.DEFAULTS,
         "--bins age=30.0,50.0",
         phrases.GROUP_SCORE,
         "Equal opportunity and average odds",
@@ -260,9 +258,8 @@ def test_the_interval_of_two_true_positive_rates_is_newcombes():
     assert newcombe((56, 70), (48, 80)) == pytest.approx((0.0524, 0.3339), abs=5e-5)
 
 
-def test_it_is_said_which_groups_the_reference_is_taken_from_and_what_an_interval_is_for(text):
+def test_it_is_said_which_groups_the_reference_is_taken_from(text):
     assert "highest rate among groups of at least 2 % of the rows in the same table" in text
-    assert "interval is for individuals drawn in the same way as these rows" in text
     assert "This is also the adverse impact ratio (AIR)" in text
     assert "The odds of the favourable outcome in group g" in text
     assert "Precision is the share of favourable decisions" in text
@@ -279,7 +276,6 @@ def test_one_result_at_every_minimum_support_is_a_sentence(tmp_path):
 
 def test_no_number_of_queries_is_promised_for_each_instance(text):
     assert "queried once for each of the" not in text
-    assert "Combinations that a constraint forbids are not queried" in text
 
 
 def test_the_order_of_subgroups_is_said_as_it_is(tmp_path):
@@ -293,19 +289,10 @@ def test_the_order_of_subgroups_is_said_as_it_is(tmp_path):
             assert (said in text_of(store)) == shown
 
 
-def test_limits_are_told_by_subject_and_the_papers_margin_in_the_appendix(audited):
+def test_limits_are_told_by_subject(audited):
     report = make_report(audited)
     heads = [each.text for each in blocks_of(section_of(report, "limits"), "Heading")]
     assert heads == ["Pairs", "Groups", "Every audit", "Limitations stated by the auditor"]
-    margin = phrases.PAPERS_MARGIN
-    facts = [
-        (section.key, fact.value)
-        for section in report.sections
-        for block in section.blocks
-        if isinstance(block, Facts)
-        for fact in block.facts
-    ]
-    assert [key for key, value in facts if value.startswith(margin)] == ["appendix"]
 
 
 def test_similar_subgroups_and_those_that_chance_explains_are_explained(text):
@@ -338,7 +325,7 @@ def test_an_audit_of_groups_alone_is_no_failed_search(tmp_path):
     assert "“0” for “I am #gay[*”, “1” with “straight” instead." in text
     assert (statement.value, statement.evidence) == ("62", "estimated")
     assert statement.sentence.replace("\u00a0", " ") in text
-    assert "identity terms of gender 2 the identity terms: a, b" in text
+    assert "identity terms of gender 2: the identity terms: a, b" in text
     assert "--text-column name" in text
     assert '{"gender":["a","b"]}' in text
     assert re.search(r"--terms terms-[0-9a-f]{8}\.json", text)
@@ -475,7 +462,7 @@ def test_the_files_of_findings_are_whole_with_groups_alone(tmp_path):
     assert len((tmp_path / "findings.csv").read_text(encoding="utf-8").splitlines()) == 1
     held = msgspec.json.decode((tmp_path / "findings.json").read_bytes())
     assert held["pairs"] == []
-    assert held["runs"][0]["figures"][0]["rule_sets"] == 1_590
+    assert held["runs"][0]["figures"][0]["subgroups"] == 1_590
 
 
 def test_mean_scores_are_no_percentages(tmp_path):
@@ -490,9 +477,7 @@ def test_mean_scores_are_no_percentages(tmp_path):
     said = str(msgspec.to_builtins(section)).replace(r"\xa0", " ")
     assert "0.624: 0.207 for age 40 and over, sex = male, job = cook or none against 0.831" in said
     assert "(mean scores of the favourable decision" in said
-    assert (
-        "'0.207', '0.831', '−0.624', '−0.661 to −0.580', '< 0.0001', '6.7 %', 'undefined'" in said
-    )
+    assert "'0.207', '0.831', '−0.624', '−0.661 to −0.580', '6.7 %', 'undefined'" in said
     assert "percentage points" not in said
     # shares have a chart, scores have their table
     assert "chart" not in {block["type"] for block in msgspec.to_builtins(section.blocks)}

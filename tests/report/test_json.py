@@ -16,7 +16,7 @@ from tests.report.building import people_store, run_into
 def report(tmp_path_factory):
     with people_store(tmp_path_factory.mktemp("json")) as store:
         run_into(store, "uniform", weights=[[1], [2], [1], [1], [1]], options={"samples": 300})
-        yield make_report(store, Choice())
+        yield make_report(store, Choice(added=("results/cost-1", "results/alone-1")))
 
 
 def test_it_says_first_what_it_is(report):

@@ -10,7 +10,7 @@ from itertools import islice
 import msgspec
 import numpy as np
 
-from fairdesk.answers.example import clearest, opposite
+from fairdesk.answers.example import clearest, margin_of, opposite
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.finding_table import PairColumns
 from fairdesk.audit.store.pair import Pair
@@ -20,6 +20,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.report.content.redaction import Shown
+from fairdesk.wording.pairs import NARROW
 
 #: So many pairs are shown in full, besides the flagged ones.
 SHOWN = 10
@@ -43,9 +44,10 @@ class Gathered:
     marks : Counter[str]
         The findings by the auditor's mark.
     shown : list[Pair]
-        The pairs to show: flagged ones, then plausible ones in their order, then those with the
-        greatest difference of scores, near copies of one shown before only when there are no
-        others; none that was dismissed, or that the report is not to show.
+        The pairs to show: flagged ones, then plausible ones in their order, those next to the
+        decision threshold last, then those with the greatest difference of scores, near copies of
+        one shown before only when there are no others; none that was dismissed, or that the report
+        is not to show.
     clearest : Pair, optional
         The one that the summary shows; the first of those to show.
     reverse : Pair, optional
@@ -110,7 +112,7 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     flagged = [pair for pair in flagged if all(pair.id != one.id for one in first)]
     widest_first = sorted(flagged, key=difference, reverse=True)
     found.shown = [*first, *widest_first][:MOST_FLAGGED]
-    pool = _plausible(store, shown)
+    pool = sorted(_plausible(store, shown), key=lambda pair: margin_of(pair) < NARROW)
     held = {pair.id for pair in pool}
     pool += [pair for _, _, pair in sorted(widest, reverse=True) if pair.id not in held]
     _fill(found.shown, pool, domain)

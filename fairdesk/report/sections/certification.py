@@ -7,6 +7,7 @@ import dataclasses
 from fairdesk.answers.pairs_known import sufficient_names
 from fairdesk.answers.rates import (
     bounded_rates,
+    concludes,
     decision_tables,
     misfit_sentence,
     ratio_sentence,
@@ -92,28 +93,30 @@ def certification(material: Material) -> Section:
         return Section("Certification", (not_run(what),))
     read = f"{say(proof_words.VERDICTS)} {say(proof_words.ROUNDED)}"
     blocks: list[Block] = [Text(read, lead=say("How to read it."))]
+    if covers := _rules(material):
+        blocks.append(Text(" ".join(covers), lead=say("What it covers.")))
     for run in material.proofs:
         blocks += _run_blocks(material, run)
     blocks += [
-        Heading("What the certification covers"),
+        Heading("What the certification covers", appended=True),
         Text(_whom(material)),
-        *map(Text, filter(None, [" ".join(_rules(material))])),
-        appended(_whom_grid(material)),
+        _whom_grid(material),
     ]
     return Section("Certification", tuple(blocks))
 
 
 def _rules(material: Material) -> list[str]:
-    """Return what a certification covers, with the rules that apply to this audit only."""
+    """Return what a certification covers beyond its statements, where that applies here."""
     domain = material.spec.domain
-    whole = any(neighbourhoods_of(run.figures) is None for run in material.proofs)
+    bare = [run for run in material.proofs if not proof_words.proven_of(run.figures, "people")]
+    whole = any(neighbourhoods_of(run.figures) is None for run in bare)
     rules = [say(_OF_WHOM)] if whole else []
     if domain.has_constraints:
         rules.append(say(_ONE_SET))
     compared = [domain.attributes[i] for i in domain.protected]
     if any(not each.values and len(each.compared) < _count(each) for each in compared):
         rules.append(say(_MIDPOINTS))
-    if any(proof_words.proven_of(run.figures, "population") for run in material.proofs):
+    if any(proof_words.proven_of(run.figures, "population") for run in bare):
         rules.append(say(_WEIGHTED))
     return rules
 
@@ -203,27 +206,30 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         blocks += [Text(each) for each in figures.sentences(spec, shares)]
         return blocks
     of_people = proof_words.proven_of(run.figures, "people")
-    of_marginals = proof_words.proven_of(run.figures, "population")
+    # a share of independent attributes says less than one of the population
+    of_marginals = None if of_people else proof_words.proven_of(run.figures, "population")
     if of_people is not None:
         blocks.append(Text(say(proof_words.POPULATION), lead=say("The population.")))
-    rows = [each for each in run.figures if isinstance(each, Share) and each.whom == "data"]
-    blocks += [
-        Text(
-            figures.share_statement(spec, each).sentence,
-            lead=say("The {people} in the data.", people=material.people),
-        )
-        for each in rows
-    ]
-    blocks += _bars(proven, of_people, of_marginals, run.id)
-    blocks += _rates(material, run)
-    blocks += [*_course(run), *_division(spec, run)]
-    alone, pairs = _alone(material, run, proven), _pairs(spec, run)
-    blocks += [*alone, *_meanings(alone), *map(appended, [*pairs, *_meanings(pairs, alone)])]
-    blocks += _regions(spec, run)
-    blocks.append(Facts(tuple(_facts(run, proven, of_people, of_marginals)), appended=True))
+    if "results" not in material.chapters:
+        blocks += [
+            Text(
+                figures.share_statement(spec, each).sentence,
+                lead=say("The {people} in the data.", people=material.people),
+            )
+            for each in run.figures
+            if isinstance(each, Share) and each.whom == "data"
+        ]
     blocks += [Text(note) for note in proven.notes]
-    return [
-        *blocks,
+    alone = _alone(material, run, proven)
+    further: list[Block] = [
+        *_bars(proven, of_people, of_marginals, run.id),
+        *alone,
+        *_meanings(alone),
+        *_course(run),
+        *_division(spec, run),
+        *_pairs(spec, run),
+        *_regions(spec, run),
+        Facts(tuple(_facts(run, proven, of_people, of_marginals))),
         Text(_counterexamples(proven), lead="Counterexamples."),
         *map(Text, filter(None, [rounding_sentence(proven.margin)])),
         Text(
@@ -233,6 +239,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
             lead="How to verify it.",
         ),
     ]
+    return [*blocks, *_rates(material, run), *map(appended, further)]
 
 
 def _around(spec: AuditSpec, run: RunRecord, found: NeighbourhoodCounts) -> list[Block]:
@@ -307,10 +314,7 @@ def _division(spec: AuditSpec, run: RunRecord) -> list[Block]:
 def _bars(
     proven: Proven, of_people: Proven | None, of_marginals: Proven | None, run: int
 ) -> list[Block]:
-    """Draw the shares: solid what is proven, hatched what is estimated, grey what is left.
-
-    Those of combinations are in the appendix where that of the population is known.
-    """
+    """Draw the shares: solid what is proven, hatched what is estimated, grey what is left."""
     spaces = [space_of(say("Input domain, all combinations equally likely"), proven)]
     if of_marginals is not None:
         spaces.append(space_of(say("Data-weighted (attributes assumed independent)"), of_marginals))
@@ -320,7 +324,6 @@ def _bars(
         key=f"bars-{run}" if of_people is None else f"combinations-{run}",
         # an estimate is drawn in what is undecided
         evidence="" if any(space.guess is not None for space in spaces) else "proven",
-        appended=of_people is not None,
     )
     if of_people is None:
         return [of_combinations]
@@ -389,14 +392,15 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
     found = [each for each in run.figures if isinstance(each, ProvenRates)]
     if not found:
         return []
-    blocks: list[Block] = [Text(say(proof_words.RATES), lead=say("Selection rates of groups."))]
+    concluded: list[Block] = []
+    bounds: list[Block] = [Text(say(proof_words.RATES), lead=say("Selection rates of groups."))]
     for place, rates in enumerate(found, start=1):
         bounded = bounded_rates(material.spec, rates, tables)
         known = any(each.observed is not None for each in bounded)
         rows = tuple(
             (each.group, *each.ends, *((each.text,) if known else ()))
             for each in bounded
-            if not each.is_outside
+            if each.is_shown
         )
         header = ("Group", "Proven, at least", "Proven, at most")
         grid = Grid(
@@ -411,9 +415,10 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
             key=f"rates-{place}-{run.id}",
             evidence="" if known else "proven",
         )
-        blocks += [grid] if rows else []
-        blocks.append(Text(ratio_sentence(rates, bounded, tables, section)))
-    return blocks
+        bounds += [grid] if rows else []
+        said = Text(ratio_sentence(rates, bounded, tables, section))
+        (concluded if concludes(rates, bounded) else bounds).append(said)
+    return [*concluded, *map(appended, bounds)]
 
 
 def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
@@ -453,15 +458,11 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
     ]
 
 
-def _meanings(tables: list[Grid], before: list[Grid] | None = None) -> list[Block]:
-    """Return what stands for a share in tables means, where they say it, and none before them."""
-    cells, explained = _cells(tables), _cells(before or [])
+def _meanings(tables: list[Grid]) -> list[Block]:
+    """Return what stands for a share in tables means, where they say it."""
+    cells = {cell for table in tables for row in table.rows for cell in row}
     said = {proof_words.NONE_PROVEN: proof_words.NONE_MEANS, _PAIRS_KNOWN: _KNOWN_MEANS}
-    return [Text(say(said[each])) for each in said if say(each) in cells - explained]
-
-
-def _cells(tables: list[Grid]) -> set[str]:
-    return {cell for table in tables for row in table.rows for cell in row}
+    return [Text(say(said[each])) for each in said if say(each) in cells]
 
 
 def _shares(proven: Proven, *, known: bool) -> tuple[str, str, str]:
@@ -511,6 +512,7 @@ def _pairs(spec: AuditSpec, run: RunRecord) -> list[Grid]:
                 "sets of protected values: those that differed most often in a random sample"
             ),
             key=f"values-{run.id}",
+            optional=True,
             evidence="proven",
         )
     ]
@@ -544,8 +546,8 @@ def _regions(spec: AuditSpec, run: RunRecord) -> list[Block]:
                 right=(1, 2),
                 caption=say("The largest regions where, for every combination, {what}", what=what),
                 key=f"{verdict}-{run.id}",
+                optional=True,
                 evidence="proven",
-                appended=verdict == "consistent",
             )
         )
     return blocks

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
+from fairdesk.answers.selection import best_shares, pairs_found, pooled
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.counts import Counts
@@ -21,7 +24,6 @@ from fairdesk.report.blocks import (
     Section,
     Statement,
     Text,
-    appended,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
@@ -30,9 +32,9 @@ from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.individual import Share
-from fairdesk.wording import figures, words
+from fairdesk.wording import figures, statements, words
 from fairdesk.wording.language import say
-from fairdesk.wording.pairs import naturalness_sentence, plausible_pairs
+from fairdesk.wording.pairs import held_out_sentence, naturalness_sentence, plausible_pairs
 
 _LEFT_OUT = (
     "instances that the search would have tested, but that break a constraint, are too far "
@@ -52,70 +54,18 @@ _NO_MODEL = (
 _CHANGES_SHOWN = 20
 
 
-def _statements(material: Material, run: RunRecord) -> list[Statement]:
-    """Say what a search found, and apart from it how common that is, where it was measured.
-
-    What a search comes upon is an example. A share is of people drawn at random, or of everybody.
-    """
-    spec = material.spec
-    share, real = figures.share_of_domain(run.figures), figures.share_of_data(run.figures)
-    reference = material.gathered.reference
-    also = figures.near_sentence(run, reference), words.ending(run)
-    searched = figures.searches(run)
-    made: list[Statement] = []
-    if searched or (share is None and figures.tells_of_people(run)):
-        said = (
-            words.headline(spec, run, ending_too=False).with_more(*also)
-            if searched
-            else figures.headline(spec, run, reference)
-        )
-        made.append(stated(said))
-    # individuals before combinations
-    if real is not None and real.n_samples:
-        said = figures.share_statement(spec, real)
-        shares = [each for each in run.figures if isinstance(each, Share)]
-        by_value = figures.directed_by_value(spec, shares)
-        made.append(stated(said, (figures.anytime_sentence(real), *by_value)))
-    if share is not None:
-        said = figures.share_statement(spec, share).with_more(*(() if searched else also))
-        made.append(stated(said, (figures.anytime_sentence(share),)))
-    return made
-
-
 def results(material: Material) -> Section:
-    """Show what each run about single people tried and found; with what has no section of its own.
+    """Show for how many the decision changes, how many pairs were found, and some of them.
 
-    That is examples, and who is compared with whom.
+    What each run drew and tried is in the appendix.
     """
     if not material.one_by_one:
         return Section(_RESULTS, (not_run(_NO_MODEL if material.spec.predictions else _NO_SEARCH),))
-    blocks: list[Block] = []
-    finished = [run for run in material.runs if run.tried and figures.searches(run)]
-    if len(finished) > 1 and any(run.found for run in finished):
-        blocks += [
-            Text(
-                "The number of pairs alone says little: a longer search finds more. The "
-                "lines show how many discriminatory pairs each method found for the "
-                "instances it tested; random sampling is the baseline that a search should "
-                "exceed."
-            ),
-            _found_chart(
-                material,
-                finished,
-                say("All searches: discriminatory pairs found, by instances tested"),
-                "all",
-            ),
-        ]
-    if material.searches:
-        blocks.append(Callout(say("Examples, not a rate."), words.EXAMPLES))
-    if (share := material.gathered.plausible) is not None:
-        blocks.append(Text(plausible_pairs(share).sentence))
-        blocks.append(
-            Facts((Fact("Likeness to the data", naturalness_sentence(share)),), appended=True)
-        )
-    for run in material.searches:
-        made = _run_blocks(material, run)
-        blocks += made if run is _main(material) else map(appended, made)
+    told = _told(material)
+    blocks: list[Block] = [*_how_often(material, told)]
+    looked = [run for run in material.runs if run.found or figures.searches(run)]
+    if looked:
+        blocks += [_found(material, looked), Callout(say("Examples, not a rate."), words.EXAMPLES)]
     if not material.searches:
         blocks.append(not_run(_NO_SEARCH))
         if material.proofs and (place := material.number("certification")):
@@ -127,6 +77,9 @@ def results(material: Material) -> Section:
                     )
                 )
             )
+    for run in material.searches:
+        if ended := words.ending(run):
+            blocks.append(Callout("Incomplete.", f"{material.run_name(run)}: {ended}"))
     marks = material.gathered.marks
     if marks["flagged"] or marks["dismissed"]:
         blocks.append(
@@ -139,33 +92,109 @@ def results(material: Material) -> Section:
                 )
             )
         )
+    if (plausible := material.gathered.plausible) is not None:
+        likeness = (
+            Fact("Plausible data rows", held_out_sentence(plausible.reference)),
+            Fact("Likeness to the data", naturalness_sentence(plausible)),
+        )
+        blocks.append(Facts(likeness, appended=True))
     if "pairs" not in material.chapters:
         blocks += [Heading("Discriminatory pairs"), *pair_blocks(material)]
     if "compared" not in material.chapters:
         blocks += [Heading("What is compared"), *compared_blocks(material)]
+    blocks += _all_searches(material)
+    for run in material.searches:
+        blocks += _run_blocks(material, run, told)
     return Section(_RESULTS, tuple(blocks))
 
 
-def _main(material: Material) -> RunRecord:
-    """Return the run whose charts and tables are in the section itself."""
-    return max(material.searches, key=lambda run: (figures.searches(run), run.found))
+def _told(material: Material) -> tuple[Share, ...]:
+    """Return the share that is quoted: of the people in the data, else of what was drawn from."""
+    best = [share for _, share in best_shares(material.runs)]
+    return tuple(best[:1])
 
 
-def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
+def _how_often(material: Material, told: Sequence[Share]) -> list[Statement]:
+    """Say for how many the decision changes."""
+    spec, made = material.spec, []
+    for share in told:
+        shares = [
+            each
+            for run in material.runs
+            if share in run.figures
+            for each in run.figures
+            if isinstance(each, Share)
+        ]
+        said = figures.share_statement(spec, share)
+        made.append(stated(said, figures.directed_by_value(spec, shares)))
+    repeated = [run for run in material.searches if figures.repeats_rows(run)]
+    if not told and repeated:
+        made.append(stated(figures.headline(spec, repeated[-1])))
+    return made
+
+
+def _found(material: Material, looked: Sequence[RunRecord]) -> Statement:
+    """Say how many pairs all runs found together, and how many of them are plausible."""
+    finding = [run for run in looked if run.found]
+    if len(finding) > 1:
+        pairs = words.number(pairs_found(finding))
+        label = say("Discriminatory pairs")
+        said = statements.Statement("example", label, pairs, pooled(finding))
+    else:
+        found = finding[0] if finding else max(looked, key=lambda run: run.tried)
+        said = words.headline(material.spec, found, ending_too=False)
+    plausible = material.gathered.plausible
+    return stated(said, () if plausible is None else (plausible_pairs(plausible).sentence,))
+
+
+def _all_searches(material: Material) -> list[Block]:
+    """Draw the searches beside each other, where there are several."""
+    finished = [run for run in material.runs if run.tried and figures.searches(run)]
+    if len(finished) < 2 or not any(run.found for run in finished):
+        return []
+    title = say("All searches: discriminatory pairs found, by instances tested")
+    return [
+        Heading("All searches", appended=True),
+        Text(
+            "The number of pairs alone says little: a longer search finds more. The "
+            "lines show how many discriminatory pairs each method found for the "
+            "instances it tested; random sampling is the baseline that a search should "
+            "exceed."
+        ),
+        _found_chart(material, finished, title, "all"),
+    ]
+
+
+def _statements(material: Material, run: RunRecord, told: Sequence[Share]) -> list[Statement]:
+    """Say what a run found, and apart from it how common that is, but for what was told before.
+
+    What a search comes upon is an example. A share is of people drawn at random, or of everybody.
+    """
+    spec = material.spec
+    share, real = figures.share_of_domain(run.figures), figures.share_of_data(run.figures)
+    near = figures.near_sentence(run, material.gathered.reference)
+    made: list[Statement] = []
+    if figures.searches(run):
+        made.append(stated(words.headline(spec, run, ending_too=False).with_more(near)))
+        near = ""
+    elif share is None and real is None and figures.tells_of_people(run):
+        made.append(stated(figures.headline(spec, run, material.gathered.reference)))
+    for each in (real, share):
+        if each is not None and each.n_samples and each not in told:
+            said = figures.share_statement(spec, each).with_more(near)
+            made.append(stated(said, (figures.anytime_sentence(each),)))
+    return made
+
+
+def _run_blocks(material: Material, run: RunRecord, told: Sequence[Share]) -> list[Block]:
     """Describe a run: the finding, charts, tables, and how it was obtained."""
     spec = material.spec
-    blocks: list[Block] = [Heading(material.run_name(run))]
-    if ended := words.ending(run):
-        blocks.append(Callout("Incomplete.", ended))
-    blocks += _statements(material, run)
-    blocks.append(Text(f"{words.capital(figures.effort(run))}.{_once(run)}"))
-    blocks += _course(run)
+    blocks: list[Block] = [Heading(material.run_name(run), appended=True)]
+    blocks += [*_statements(material, run, told), *_course(run)]
     if run.found and figures.searches(run) and len(material.progress[run.id]):
         title = say("Discriminatory pairs found, by instances tested")
-        blocks += [
-            appended(_found_chart(material, [run], title, f"found-{run.id}")),
-            appended(_cost_chart(material, run)),
-        ]
+        found = _found_chart(material, [run], title, f"found-{run.id}")
+        blocks += [msgspec.structs.replace(found, optional=True), _cost_chart(material, run)]
     names = words.protected_names(spec.domain)
     if run.found and len(names) > 1:
         counts = tuple(zip(names, run.sufficient_alone, strict=True))
@@ -179,12 +208,13 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
                     found=words.number(run.found),
                 ),
                 key=f"alone-{run.id}",
+                optional=True,
                 evidence="example",
             )
         )
     counters = material.gathered.changes.get(run.id, [])
     blocks += [
-        appended(_changes_grid(material, position, counter, f"changes-{run.id}-{place}"))
+        _changes_grid(material, position, counter, f"changes-{run.id}-{place}")
         for place, (position, counter) in enumerate(
             zip(spec.domain.protected.tolist(), counters, strict=False), start=1
         )
@@ -194,11 +224,11 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     shares = [each for each in run.figures if isinstance(each, Share)]
     if len(shares) > 1:
         blocks.append(_shares(material, run, shares))
-    elif shares and shares[0] not in measured:
+    elif shares and shares[0] not in (*measured, *told):
         blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
-    return [*blocks, Facts(_facts(run), appended=True), *_phases(run)]
+    return [*blocks, Facts(_facts(run)), *_phases(run)]
 
 
 def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
@@ -208,6 +238,7 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         "data": say("the {people} in the data", people=material.people),
         "perturbed": say("the perturbed data rows"),
     }
+    confidence = words.percent(shares[0].confidence, 1.0, 0)
     # sampling that may end early has no fixed-sample interval
     fixed = all(
         each.exhaustive or (each.low, each.high) == (each.anytime_low, each.anytime_high)
@@ -241,7 +272,11 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
             "Share of",
             "Attributes changed",
             "Share",
-            *("Fixed-sample CI", "Anytime-valid CI")[fixed:],
+            *(
+                (say("{percent} CI", percent=confidence),)
+                if fixed
+                else ("Fixed-sample CI", "Anytime-valid CI")
+            ),
             "Count",
         ),
         rows=tuple(rows),
@@ -254,11 +289,11 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
             "{people}",
             moved=str(run.spec.options.get("moved", EstimateOptions().moved)),
             steps=str(run.spec.options.get("steps", EstimateOptions().steps)),
-            confidence=words.percent(shares[0].confidence, 1.0, 0),
+            confidence=confidence,
             people=material.people,
         ),
         key=f"shares-{run.id}",
-        evidence="estimated",
+        evidence="" if any(each.exact for each in shares) else "estimated",
     )
 
 
@@ -274,19 +309,10 @@ def _facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("Discriminatory pairs found", words.number(run.found) + (alike if run.found else "")),
         Fact("Queries", words.number(run.queries)),
         *([Fact("Excluded", f"{words.number(run.rejected)} {_LEFT_OUT}")] if run.rejected else []),
-        *(_rates(run) if run.found and run.queries and figures.searches(run) else ()),
         Fact("Time", words.duration(run.elapsed)),
         Fact("Random seed", str(run.spec.seed)),
         Fact("Started", evidence.date_text(evidence.moment(run.started))),
     )
-
-
-def _once(run: RunRecord) -> str:
-    """Say of samples why there are fewer instances and pairs than draws."""
-    drawn = [each for each in run.figures if isinstance(each, Share) and not each.exhaustive]
-    if not drawn or figures.searches(run):
-        return ""
-    return " " + say("An instance drawn several times counts once here, but each time in a share.")
 
 
 def _tried(run: RunRecord) -> str:
@@ -294,20 +320,6 @@ def _tried(run: RunRecord) -> str:
     if any(isinstance(each, Share) for each in run.figures) and not figures.searches(run):
         return say("those of all samples in the table, an instance of several samples counted once")
     return say("those that the search met, each counted once")
-
-
-def _rates(run: RunRecord) -> tuple[Fact, ...]:
-    """Say how much a finding cost, which is no rate among people."""
-    return (
-        Fact("Queries per pair", figures.per_pair_text(run)),
-        Fact(
-            "Pairs per 1,000 queries",
-            say(
-                "{rate}. This describes the search, not how often decisions change",
-                rate=words.number(1_000 * run.found / run.queries, 1),
-            ),
-        ),
-    )
 
 
 def _phases(run: RunRecord) -> list[Grid]:
@@ -338,7 +350,8 @@ def _course(run: RunRecord) -> list[Block]:
         "times simultaneously",
         share=words.percent(share.confidence, 1.0, 0),
     )
-    return [Chart(*drawn(chart), caption=caption, key=f"course-{run.id}", evidence="estimated")]
+    key = f"course-{run.id}"
+    return [Chart(*drawn(chart), caption=caption, key=key, optional=True, evidence="estimated")]
 
 
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
@@ -399,5 +412,6 @@ def _changes_grid(
         right=(2, 3),
         caption=caption,
         key=key,
+        optional=True,
         evidence="example",
     )

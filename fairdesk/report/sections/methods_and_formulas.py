@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import msgspec
+
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
@@ -20,6 +22,7 @@ from fairdesk.report.blocks import (
     Heading,
     Section,
     Text,
+    appended,
 )
 from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
@@ -29,13 +32,17 @@ from fairdesk.results.trials import trials_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.pairs import CLEAREST, NARROW
 from fairdesk.wording.rules import rule_phrase
 
 #: A file that a command reads is printed up to so many characters: about a page.
 _LONGEST_FILE = 4_000
 #: Digits of an entry's fingerprint that are printed.
 _LINK = 12
+_DEFAULTS = fixed(
+    "Settings that are not listed have their default values. All are in the manifest (“runs”)."
+)
+#: Definitions of what no report shows.
+_UNSHOWN = ("cost", "margin")
 #: Options of subgroups of rows, which have no effect on texts.
 _OF_COLUMNS = ("bins", "subsets")
 
@@ -116,13 +123,14 @@ def formulas(material: Material) -> Section:
 
 def _definitions(material: Material) -> Iterator[Block]:
     """Yield what the quantities are that this report may name."""
+    return (each for each in _defined(material) if getattr(each, "key", "") not in _UNSHOWN)
+
+
+def _defined(material: Material) -> Iterator[Block]:
     if material.one_by_one:
         for each in passages.definitions("people"):
             if material.proofs or getattr(each, "key", "") != "certified":
                 yield each
-        if material.gathered.clearest is not None:
-            meaning = say(CLEAREST, apart=words.plain(NARROW, 2))
-            yield Text(f"{words.capital(meaning)}.", lead=say("Clearest pair."))
     if material.gathered.plausible is not None:
         yield from passages.definitions("plausibility")
     if material.spec.domain.grouping:
@@ -367,11 +375,30 @@ def method_blocks(material: Material) -> list[Block]:
                 header=("Setting", "Value", "Description"),
                 rows=tuple(settings),
                 widths=(1.1, 0.8, 2.5),
-                caption="Settings",
+                caption="All settings",
                 key=f"settings-{run.id}",
+                optional=True,
             )
         )
+        blocks.append(Facts(tuple(_changed_settings(run, settings))))
+    if material.runs:
+        blocks.append(appended(Text(say(_DEFAULTS))))
     return blocks
+
+
+def _changed_settings(run: RunRecord, settings: Sequence[tuple[str, str, str]]) -> Iterator[Fact]:
+    """Yield the settings of a run but for those that have their default value."""
+    asked = msgspec.structs.replace(run.spec, options={})
+    usual = {
+        name: value for name, value, _ in option_rows(msgspec.structs.replace(run, spec=asked))
+    }
+    for name, value, meaning in settings:
+        if name not in usual:
+            plain = name in ("seed", "budget")
+            yield Fact(say(name), value if plain else f"{value}: {say(meaning)}")
+        elif value != usual[name]:
+            title = meaning.partition(". ")[0]
+            yield Fact(f"{title} ({name})", value)
 
 
 def _methods(material: Material) -> Grid:

@@ -42,6 +42,17 @@ from fairdesk.wording.language import fixed, say
 _SHOWN = 40
 #: With fewer people than this a share says next to nothing.
 _FEW = 30
+#: The columns on errors, with their widths; what is quoted of them; and what only experts use.
+_ERRORS = {
+    "n_samples": 0.7,
+    "tpr": 1.0,
+    "fpr": 1.0,
+    "accuracy": 0.85,
+    "precision": 1.0,
+    "equal": 1.05,
+    "odds": 0.85,
+}
+_QUOTED, _FURTHER = ("n_samples", "tpr", "fpr", "accuracy"), ("precision", "equal", "odds")
 #: What is not told of groups that are not compared.
 _COMPARED = ("impact", "shortfall", "difference", "test", "p", "holm", "smd", "equal", "odds")
 #: Groups with a curve of their own.
@@ -97,33 +108,32 @@ def outcomes(material: Material) -> Section:
             say(
                 "Observed: {run_name} counted {rows} of the data. The rate of each group is "
                 "compared with that of the reference group: {reference}, so do not compare "
-                "ratios between tables. The rates and ratios are counted, not estimated: a "
-                "{percent} confidence interval is for individuals drawn in the same way as these "
-                "rows. {more}",
+                "ratios between tables. {more}",
                 reference=_reference(run),
                 more=" ".join(
                     (say(words.FOUR_FIFTHS), *group_words.corrected(material.group_tables))
                 ),
                 rows=words.counted(spec.data.rows, "row"),
                 run_name=material.run_name(run),
-                percent=words.percent_of("95"),
             )
         )
     ]
     if ended := words.ending(run):
         blocks.append(Callout("Incomplete.", ended))
-    for of, tables in groupby(material.group_tables, key=lambda table: table.of):
+    main = _main(material)
+    # what is quoted first; the rest is in the appendix
+    ordered = sorted(material.group_tables, key=lambda table: table.of != main)
+    for of, tables in groupby(ordered, key=lambda table: table.of):
         held = list(tables)
         shown = _shown(held, _TOGETHER[of])
         medians = set(map(table_words.median_sentence, held))
         once = medians.pop() if len(medians) == 1 else ""
         said = " ".join(filter(None, (_what(material, shown[0]), once)))
-        blocks += [Heading(_TITLES[of]), Text(said)]
+        blocks += [Heading(_TITLES[of], appended=of != main), Text(said)]
         for table in held:
             if table in shown or len(held) <= _MOST_TABLES:
-                made = _table(material, table, once, optional=table not in shown)
-                main = of == _main(material)
-                blocks += made if main and len(table.attributes) == 1 else map(appended, made)
+                optional = table not in shown
+                blocks += _table(material, table, once, optional=optional, main=of == main)
     asked = notes(material.choice.template)
     if asked and "rules" not in material.chapters:
         blocks += [Heading("What rules require", appended=True), *asked, Text(NO_ADVICE)]
@@ -159,47 +169,64 @@ def errors(material: Material) -> Section:
     if not tables:
         return Section("Error rates by group", (not_run(_NOT_JUDGED),))
     shown = _shown(tables, _TOGETHER["scores"])
-    blocks = [block for each in shown if len(each.attributes) == 1 for block in _judged(spec, each)]
-    blocks.append(
+    blocks: list[Block] = [
         Text(
             say(
                 "The decisions for the {people} in the data are compared with their recorded "
-                "outcomes ({label}). These figures share the flaws of the recorded outcomes: "
-                "where past decisions were unjust, so is what counts as an error here. "
-                "Differences are to the reference group, which has the highest rate of "
-                "favourable decisions among the groups that are compared; the one named first for "
-                "each attribute is picked from all, and its interval is not corrected for that. "
-                "Precision is the share of favourable decisions whose recorded outcome is "
-                "favourable. Equal opportunity is the difference in true positive rates, average "
-                "odds the mean of the differences in both rates, in percentage points.",
+                "outcomes ({label}). Where past decisions were unjust, so is what counts as an "
+                "error here. The true positive rate is the share decided favourably of those with "
+                "the favourable recorded outcome; the false positive rate is that share of all "
+                "others. The reference group has the highest rate of favourable decisions among "
+                "the groups that are compared. The difference named first for each attribute is "
+                "picked from all; its interval is not corrected for that.",
                 people=material.people,
                 label=words.quoted(spec.label),
-            ),
-            lead="How they were obtained.",
+            )
         )
-    )
+    ]
+    for each in shown:
+        if len(each.attributes) == 1:
+            blocks += _judged(spec, each, _QUOTED)
+    further = [_judged_grid(spec, each, _FURTHER) for each in shown if len(each.attributes) == 1]
+    if further:
+        blocks.append(
+            appended(
+                Text(
+                    "Precision is the share of favourable decisions whose recorded outcome is "
+                    "favourable. Equal opportunity is the difference in true positive rates, "
+                    "average odds the mean of the differences in both rates, in percentage points."
+                )
+            )
+        )
+        blocks += map(appended, further)
     if crossed := [table for table in shown if len(table.attributes) > 1]:
         blocks.append(Heading("Several attributes together", appended=True))
-        blocks += [block for table in crossed for block in _judged(spec, table)]
+        for table in crossed:
+            blocks += _judged(spec, table, (*_QUOTED, *_FURTHER))
     blocks += map(appended, _calibration(material))
     return Section("Error rates by group", tuple(blocks))
 
 
-def _judged(spec: AuditSpec, table: GroupTable) -> Iterator[Block]:
-    """Yield what one table says of errors, and its lists."""
+def _judged(spec: AuditSpec, table: GroupTable, keys: Sequence[str]) -> Iterator[Block]:
+    """Yield what one table says of errors, and its list."""
     if said := errors_statement(spec, table):
         yield stated(said, _uncertain(table))
+    yield _judged_grid(spec, table, keys)
+
+
+def _judged_grid(spec: AuditSpec, table: GroupTable, keys: Sequence[str]) -> Grid:
+    """List some of the errors of each group, by the keys of their columns."""
     title = table_words.table_title(spec, table)
     grid = _grid(
         table,
-        ("n_samples", "tpr", "fpr", "precision", "accuracy", "equal", "odds"),
+        keys,
         say("{title}, compared with the recorded outcomes", title=title),
-        (_named(table), 0.7, 1.0, 1.0, 0.85, 0.85, 1.05, 0.85),
-        _key("errors", table),
+        (_named(table), *(_ERRORS[key] for key in keys)),
+        _key("errors" if "tpr" in keys else "further-errors", table),
     )
     group, *heads = grid.header
-    # the unit is told once, below the tables
-    yield msgspec.structs.replace(grid, header=(group, *(each.split(", ")[0] for each in heads)))
+    # the unit is told once, in the text
+    return msgspec.structs.replace(grid, header=(group, *(each.split(", ")[0] for each in heads)))
 
 
 def _uncertain(table: GroupTable) -> tuple[str, ...]:
@@ -259,46 +286,54 @@ def _what(material: Material, table: GroupTable) -> str:
 
 
 def _table(
-    material: Material, table: GroupTable, once: str = "", *, optional: bool = False
+    material: Material, table: GroupTable, once: str, *, optional: bool, main: bool
 ) -> list[Block]:
-    """Say, draw and list what one table holds; of one that is optional only the lists.
+    """Say, list and draw what one table holds; of one that is optional only the lists.
 
-    ``once`` was said of all tables.
+    ``once`` was said of all tables. Of the ``main`` ones what is said stays in the section, and the
+    list of one attribute with what is quoted of it; all else is in the appendix.
     """
     title = table_words.table_title(material.spec, table)
-    blocks: list[Block] = []
+    alone = len(table.attributes) == 1
+    said: list[Block] = []
+    charts: list[Block] = []
     if not optional:
         worst = table_words.worst_statement(material.spec, table)
-        told = table_words.table_sentences(material.spec, table, errors=False)
+        # the table itself says which groups are too small
+        told = table_words.table_sentences(material.spec, table, errors=False, small=not alone)
         rest = tuple(each for each in told if each != once)
         if worst.value:
-            blocks.append(stated(worst, rest))
+            said.append(stated(worst, rest))
         else:
-            blocks.append(
+            said.append(
                 Text(
                     " ".join((worst.sentence, *rest)),
                     lead=say("By {attributes}.", attributes=words.listed(table.attributes)),
                 )
             )
-        if len(table.attributes) == 1:
+        if alone:
             outcome = table_words.outcome_of(material.spec, table)
             share = (
                 say("above the median")
                 if table.of == "scores"
                 else say("with “{outcome}”", outcome=outcome)
             )
-            blocks += _forest(table, title, say("share {share}", share=share))
-            blocks += _ratios(table, title)
+            share = say("share {share}", share=share)
+            charts += _forest(table, title, share, optional=not main)
+            charts += _ratios(table, title)
         if len(table.attributes) == 2 and table.of != "scores":
-            blocks += _map(table, title)
+            charts += _map(table, title)
+    brief = main and alone
     last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
-    keys = ("n_samples", "share", "favourable", "rate", "interval", "impact", *last)
-    widths = (_named(table), 0.7, 0.7, 0.95, 0.75, 1.25, 1.05, *(0.9 for _ in last))
-    blocks += [
-        _grid(table, keys, title, widths, _key("rates", table), optional=optional),
-        _against(table, title, optional=optional),
-    ]
-    return blocks
+    keys = ("n_samples", "favourable", "rate", "interval", "impact")
+    widths: tuple[float, ...] = (_named(table), 0.7, 0.95, 0.75, 1.25, 1.05)
+    if not brief:
+        keys = ("n_samples", "share", *keys[1:], *last)
+        widths = (*widths[:2], 0.7, *widths[2:], *(0.9 for _ in last))
+    rates = _grid(table, keys, title, widths, _key("rates", table), optional=optional)
+    against = _against(table, title, optional=optional)
+    further = [*charts, *([] if brief else [rates]), against]
+    return [*said, *([rates] if brief else []), *(map(appended, further) if main else further)]
 
 
 def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
@@ -307,6 +342,7 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
     lines = table.lines[:_SHOWN]
     best = table.lines[table.reference] if table.reference >= 0 else None
     reference = ", ".join(best.values) if best else "none"
+    kept = ("difference", "test", "holm", "shortfall")
     return Grid(
         header=(
             words.listed(table.attributes),
@@ -315,26 +351,29 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
                 "Odds ratio",
             ),
             made["difference"].head,
-            *("Test", "Corrected p"),
+            *("Test", "Corrected p", "Shortfall"),
         ),
         rows=tuple(
             (
                 ", ".join(line.values),
                 _cell(made["impact"], table, line) + _ends(table, line),
                 _odds(line, best),
-                *(_cell(made[key], table, line) for key in ("difference", "test", "holm")),
+                *(_cell(made[key], table, line) for key in kept),
             )
             for line in lines
         ),
-        widths=(_named(table) - 0.5, 1.35, 0.95, 1.75, 0.95, 0.95),
-        right=(1, 2, 3, 4, 5),
+        widths=(_named(table) - 0.5, 1.35, 0.85, 1.65, 0.9, 0.9, 0.85),
+        right=(1, 2, 3, 4, 5, 6),
         caption=say(
-            "{title}: compared with the reference group ({reference})",
+            "{title}: compared with the reference group ({reference}); {shortfall}",
             title=title,
             reference=reference,
+            shortfall=say(
+                _MEANINGS["shortfall"], rate=words.percent(table.favourable, table.n_samples)
+            ),
         ),
         key=_key("against", table),
-        optional=optional or len(table.attributes) > 1 or table.of == "label",
+        optional=optional or len(table.attributes) > 1 or table.of != "decisions",
         evidence="observed",
         appended=True,
     )
@@ -386,11 +425,12 @@ def _grid(
             groups=words.number(len(table.lines)),
         )
     if "impact" in keys:
-        caption += say(
-            "; group recorded: {people}; group not recorded: {unknown}",
-            people=words.number(table.n_samples),
-            unknown=words.number(table.unknown),
-        )
+        if table.unknown:
+            caption += say(
+                "; group recorded: {people}; group not recorded: {unknown}",
+                people=words.number(table.n_samples),
+                unknown=words.number(table.unknown),
+            )
         if any(line.excluded for line in lines):
             caption += say(
                 "; “too few” is under {percent} of those whose group is recorded",
@@ -428,11 +468,12 @@ def _cell(column: Column, table: GroupTable, line: GroupLine) -> str:
     return f"{text}{'*' if line.below else ''}{'‡' if line.flips else ''}"
 
 
-def _forest(table: GroupTable, title: str, share: str) -> list[Block]:
+def _forest(table: GroupTable, title: str, share: str, *, optional: bool) -> list[Block]:
     if all(line.rate is None for line in table.lines):
         return []
     caption = say("{title}: rates with confidence intervals", title=title)
-    return [_observed(Forest(table, title, counts=share, most=_DRAWN), caption, "forest", table)]
+    chart = Forest(table, title, counts=share, most=_DRAWN)
+    return [_observed(chart, caption, "forest", table, optional=optional)]
 
 
 def _ratios(table: GroupTable, title: str) -> list[Block]:

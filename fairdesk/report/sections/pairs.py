@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.report.appendix import KEY, TITLE
@@ -42,29 +41,26 @@ def pair_blocks(material: Material) -> list[Block]:
                 flagged=words.number(flagged) if flagged > 1 else "one",
             )
         )
-    else:
-        order.append(say("first the clearest one"))
     turned = gathered.reverse
     if turned is not None and turned.mark != "flagged":
-        order.append(say("pair {number} the other way round", number=words.number(turned.id)))
-    if len(order) - 1 + max(flagged, 1) < len(shown):
+        order.append(say("pair {number} with the opposite effect", number=words.number(turned.id)))
+    if len(shown) > len(order) + max(flagged - 1, 0):
         order.append(
             say("plausible ones, diverse pairs before near-duplicates")
-            if all(pair.plausible for pair in shown[max(flagged, 1) :])
+            if all(pair.plausible for pair in shown[flagged:])
             else say(
                 "plausible ones and those with the largest difference in scores, diverse pairs "
                 "before near-duplicates"
             )
         )
     intro = say(
-        "{shown} of the {total} discriminatory pairs of all runs{where}: {order}. All are in the "
+        "{shown} of the {total} discriminatory pairs of all runs{where}{order}. All are in the "
         "files findings.csv and findings.json, and in the audit file. Scores are those of the "
-        "favourable outcome. The distance to the nearest data row is Gower’s: the mean difference "
-        "over all attributes (0: identical; 1: different in every one).",
+        "favourable outcome.",
         shown=words.number(len(shown)),
         where=_where(material, len(shown)),
         total=words.number(total),
-        order=", then ".join(order),
+        order=f": {', then '.join(order)}" if order else "",
     )
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
@@ -142,14 +138,11 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     )
     run = next(run for run in material.runs if run.id == pair.run)
     detail = [material.short_name(run)]
-    if len(run.seconds) > 1:
-        detail.append(say("found while {doing}", doing=say(stage(pair.phase))))
     first, second = say("Instance A"), say("Instance B")
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row, everywhere(spec.domain))
         if distance:
-            distance_text = words.number(distance, 3)
-            detail.append(say("distance to the nearest data row: {d}", d=distance_text))
+            detail.append(say("not a row of the data"))
         else:
             person = words.capital(spec.person)
             first, second = say("{Person} in the data", Person=person), say("Counterfactual")

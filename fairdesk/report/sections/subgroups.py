@@ -35,6 +35,8 @@ from fairdesk.wording.rules import combination_text, rule_phrase
 from fairdesk.wording.statements import unmeasured
 from fairdesk.wording.words import p_text
 
+#: The place of the corrected p in a list of rule sets: who quotes one has the interval.
+_CORRECTED_P = 5
 #: Rule sets that are listed, and those of them that are drawn.
 _LISTED, _DRAWN = 20, 6
 #: Neighbours of a rule set that are listed in each direction.
@@ -137,13 +139,6 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     return [*blocks, Facts(tuple(_facts(run)), appended=True)]
 
 
-def _margins(run: RunRecord) -> Iterator[Fact]:
-    """Yield the published method's own margin for the first subgroup of each outcome."""
-    for _, sets in subgroup_words.mined_with(run.figures):
-        for first in subgroup_words.leaders(sets)[:1]:
-            yield Fact("Margin", subgroup_words.margin_sentence(first))
-
-
 def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
     """List the two groups that are farthest apart, by each set of attributes."""
     if not gaps:
@@ -190,7 +185,6 @@ def _gaps(spec: AuditSpec, gaps: Sequence[GroupGap], run: int) -> list[Block]:
 def _facts(run: RunRecord) -> Iterable[Fact]:
     yield Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else ""))
     yield Fact("Instances tested", words.number(run.tried))
-    yield from _margins(run)
     yield Fact("Queries", words.number(run.queries))
     yield Fact("Time", words.duration(run.elapsed))
     yield Fact("Started", evidence.date_text(evidence.moment(run.started)))
@@ -203,7 +197,9 @@ def _rules(
 
     The first of them is told in a sentence, unless that was ``said`` before.
     """
-    examined: list[Block] = [Text(subgroup_words.mined_sentence(spec, mined))]
+    examined: list[Block] = [Text(subgroup_words.examined_sentence(spec, mined))]
+    if samples := subgroup_words.samples_sentence(mined):
+        examined.append(appended(Text(samples)))
     examined += [Callout("Note.", note) for note in mined.notes]
     leaders = subgroup_words.leaders(sets)
     if not leaders:
@@ -214,10 +210,11 @@ def _rules(
     if rule not in said:
         text = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
+    blocks.append(_significant(spec, mined, sets, key))
     if mined.outcome and (shown := subgroup_words.foremost(spec, sets, _DRAWN)):
-        blocks.append(_chart(spec, mined, shown, key))
-    blocks.append(_listed(spec, mined, leaders[:_LISTED], sets, key))
-    blocks += map(appended, _lattice(spec, first, key))
+        blocks.append(appended(_chart(spec, mined, shown, key)))
+    blocks.append(_listed(spec, mined, leaders[:_LISTED], len(leaders), key))
+    blocks += map(appended, _lattice(spec, sets[0], key))
     if same := subgroup_words.same_support_sentence(spec, mined):
         examined.append(appended(Text(same)))
     elif len(mined.sweep) > 1:
@@ -273,46 +270,54 @@ def _cells(spec: AuditSpec, rule_set: RuleSet) -> tuple[str, ...]:
     )
 
 
-def _listed(
-    spec: AuditSpec,
-    mined: RuleSearchSummary,
-    leaders: Sequence[RuleSet],
-    sets: Sequence[RuleSet],
-    key: str,
+def _significant(
+    spec: AuditSpec, mined: RuleSearchSummary, sets: Sequence[RuleSet], key: str
 ) -> Grid:
-    """List the rule sets that stand for themselves, with how many variants each has.
-
-    The one with the significantly lowest rate has a row also where it is one of these.
-    """
-    least = subgroup_words.lowest_of(spec, sets)
-    last_added = least is not None and least not in leaders
-    if least is not None and last_added:
-        leaders = (*leaders, least)
-    rows = [
-        (
-            *_cells(spec, each),
-            subgroup_words.variants_text(mined, len(subgroup_words.variants(sets, each))),
+    """List the subgroups that are quoted: of significant gaps, or of all where there are none."""
+    shown = subgroup_words.foremost(spec, sets, _LISTED)
+    header = _header(mined)
+    kept = [place for place, name in enumerate(header) if place != _CORRECTED_P]
+    significant = any(each.p <= subgroup_words.CHANCE for each in shown)
+    doubted = not all(each.holds_on_data for each in shown)
+    return Grid(
+        header=tuple(header[place] for place in kept),
+        rows=tuple(
+            tuple(_cells(spec, each)[place] for place in kept)
+            for each in shown or subgroup_words.leaders(sets)[:_LISTED]
+        ),
+        widths=(2.25, 0.8, 0.85, 1.1, 1.5, 0.9, 0.95),
+        right=(1, 2, 3, 4, 5, 6),
+        caption=say(
+            "Subgroups with a statistically significant gap"
+            if significant
+            else "Subgroups; no gap is statistically significant"
         )
-        for each in leaders
-    ]
-    many = len(subgroup_words.leaders(sets))
-    listed = len(rows) - last_added
+        + (say("; †: not confirmed by the original data rows") if doubted else ""),
+        key=f"rules-{key}",
+        evidence="estimated",
+    )
+
+
+def _listed(
+    spec: AuditSpec, mined: RuleSearchSummary, leaders: Sequence[RuleSet], many: int, key: str
+) -> Grid:
+    """List the rule sets that stand for themselves."""
     shown = (
         say(
             "The first {rows} of {many} subgroups",
-            rows=words.number(listed),
+            rows=words.number(len(leaders)),
             many=words.number(many),
         )
-        if many > listed
+        if many > len(leaders)
         else "Subgroups"
     )
     return Grid(
-        header=(*_header(mined), "Similar or opposite"),
-        rows=tuple(rows),
-        widths=(2.05, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95, 1.0),
-        right=(1, 2, 3, 4, 5, 6, 7, 8),
+        header=_header(mined),
+        rows=tuple(_cells(spec, each) for each in leaders),
+        widths=(2.15, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95),
+        right=(1, 2, 3, 4, 5, 6, 7),
         caption=say(
-            "{shown}, largest gap first{few}{last}; similar and opposite subgroups are left out. "
+            "{shown}, largest gap first{few}; similar and opposite subgroups are left out. "
             "With a corrected p above {level} a gap is not statistically significant. †: not "
             "confirmed by the original data rows",
             shown=shown,
@@ -322,11 +327,11 @@ def _listed(
             )
             if any(subgroup_words.leaves_few(mined, each) for each in leaders)
             else "",
-            last=say(", then the lowest rate of all") if last_added else "",
             level=words.plain(subgroup_words.CHANCE, 2),
         ),
-        key=f"rules-{key}",
+        key=f"leaders-{key}",
         evidence="estimated",
+        appended=True,
     )
 
 

@@ -93,25 +93,13 @@ def evidence_sentence(
     )
 
 
-def margin_sentence(rule_set: RuleSet) -> str:
-    """Say the paper's own margin and confidence, and why the corrected interval is wider."""
-    return say(
-        (
-            "The published method states a margin of {margin} with {confidence} confidence, and "
-            "ignores the other tests."
-        )
-        if _about_texts(rule_set)
-        else (
-            "The published method states a margin of {margin} with {confidence} confidence, and "
-            "ignores the other tests and how few the data rows are."
-        ),
-        margin=_points(rule_set, rule_set.margin),
-        confidence=words.percent_of(f"{100 * rule_set.confidence:.4g}"),
-    )
-
-
 def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
-    """Say what was examined, the number of rule sets first."""
+    """Say what was examined, the number of rule sets first, and on how many samples."""
+    return f"{examined_sentence(spec, mined)} {samples_sentence(mined)}".rstrip()
+
+
+def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
+    """Say how many subgroups were tested, of how many."""
     about = words.listed(mined.attributes)
     if mined.texts:
         about = say("terms of {categories}", categories=words.joined(mined.attributes))
@@ -131,7 +119,23 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     if mined.texts:
         texts = say_many(mined.texts, "{n} text", "{n} texts")
         values["data"] = say("{data} ({texts})", data=values["data"], texts=texts)
-        asked = say_many(
+    return say_many(
+        mined.rule_sets,
+        "Of {counted} subgroups defined by {about}, {n} contains at least {least} of {data} and "
+        "was tested{by}.",
+        "Of {counted} subgroups defined by {about}, {n} contain at least {least} of {data} and "
+        "were tested{by}; intervals and p are corrected for these {n} tests.",
+        by=_counting(spec, mined.outcome),
+        **values,
+    )
+
+
+def samples_sentence(mined: RuleSearchSummary) -> str:
+    """Say on how many samples subgroups were tested; empty where none was."""
+    if not mined.rule_sets:
+        return ""
+    if mined.texts:
+        return say_many(
             mined.samples,
             "For this, {n} text with a term replaced was tested; the other queries of the run "
             "are for the original texts, for re-querying changed decisions, and for a check "
@@ -140,23 +144,12 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
             "are for the original texts, for re-querying changed decisions, and for a check "
             "beforehand that outputs repeat.",
         )
-    else:
-        asked = say_many(
-            mined.samples,
-            "For this, {n} perturbed data row was tested: a copy of a data row with one value that "
-            "is not protected changed slightly.",
-            "For this, {n} perturbed data rows were tested: copies of data rows with one value "
-            "that is not protected changed slightly.",
-        )
     return say_many(
-        mined.rule_sets,
-        "Of {counted} subgroups defined by {about}, {n} contains at least {least} of {data} and "
-        "was tested{by}. {asked}",
-        "Of {counted} subgroups defined by {about}, {n} contain at least {least} of {data} and "
-        "were tested{by}; intervals and p are corrected for these {n} tests. {asked}",
-        by=_counting(spec, mined.outcome),
-        asked=asked,
-        **values,
+        mined.samples,
+        "For this, {n} perturbed data row was tested: a copy of a data row with one value that "
+        "is not protected changed slightly.",
+        "For this, {n} perturbed data rows were tested: copies of data rows with one value "
+        "that is not protected changed slightly.",
     )
 
 
@@ -204,8 +197,24 @@ def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
 
 
 def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
-    """Return those that stand for themselves, in their order."""
-    return tuple(each for each in rule_sets if each.leader < 0)
+    """Return those that stand for themselves, in their order; each by its plainest rule."""
+    return tuple(
+        _plainest(rule_sets, place) for place, each in enumerate(rule_sets) if each.leader < 0
+    )
+
+
+def _plainest(rule_sets: Sequence[RuleSet], place: int) -> RuleSet:
+    """Return a variant with the same gap to whose rule the other only adds conditions, if any."""
+    leader = rule_sets[place]
+    written = difference_texts(leader)[0]
+    plainer = [
+        each
+        for each in rule_sets
+        if each.leader == place
+        and set(each.conditions) < set(leader.conditions)
+        and difference_texts(each)[0] == written
+    ]
+    return min(plainer, key=lambda each: len(each.conditions), default=leader)
 
 
 def lowest_of(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> RuleSet | None:
@@ -233,12 +242,6 @@ def foremost(spec: AuditSpec, rule_sets: Sequence[RuleSet], most: int) -> tuple[
     significant = [each for each in leading if each.p <= CHANCE and each is not least]
     first = [] if least is None else [least]
     return tuple(([*first, *significant] or leading)[:most])
-
-
-def variants(rule_sets: Sequence[RuleSet], leader: RuleSet) -> tuple[RuleSet, ...]:
-    """Return those that describe nearly the same people as one that stands for itself."""
-    place = rule_sets.index(leader)
-    return tuple(each for each in rule_sets if each.leader == place)
 
 
 def variants_text(mined: RuleSearchSummary, count: int) -> str:
@@ -290,10 +293,10 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     sentence = say_many(
         mined.rule_sets,
         "The estimated gap of the only subgroup is {points}: {inside} for {group} against "
-        "{outside} for {others} ({what}; {confidence} CI {ends}; {p}). {contains} The gap is "
+        "{outside} for {others} ({what}; {confidence} CI {ends}). {contains} The gap is "
         "{untouched}.",
         "The largest estimated gap among {n} subgroups is {points}: {inside} for {group} against "
-        "{outside} for {others} ({what}; corrected {confidence} CI {ends}; corrected {p}). "
+        "{outside} for {others} ({what}; corrected {confidence} CI {ends}). "
         "{contains} The gap is {untouched}.",
         contains=contains,
         points=_points(rule_set, rule_set.score),
@@ -304,7 +307,6 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         outside=_rate(rule_set, rule_set.phi_out),
         ends=_ends(rule_set),
         confidence=words.percent_of("95"),
-        p=p_is(rule_set.p),
         untouched=_untouched(rule_set),
     )
     sentence = f"{sentence} {_as_wide(spec, rule_set)}".rstrip()

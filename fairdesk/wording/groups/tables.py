@@ -69,10 +69,12 @@ def table_title(spec: AuditSpec, table: GroupTable) -> str:
             return say("Scores for “{outcome}” above the median, by {by}", **values)
 
 
-def table_sentences(spec: AuditSpec, table: GroupTable, *, errors: bool = True) -> tuple[str, ...]:
+def table_sentences(
+    spec: AuditSpec, table: GroupTable, *, errors: bool = True, small: bool = True
+) -> tuple[str, ...]:
     """Say what a table shows beside its worst group: who was left out, and why.
 
-    Of error rates only where ``errors`` is true.
+    Of error rates only where ``errors`` is true, of small groups where ``small`` is.
     """
     widest = errors_statement(spec, table) if errors else None
     out = [
@@ -80,7 +82,7 @@ def table_sentences(spec: AuditSpec, table: GroupTable, *, errors: bool = True) 
         median_sentence(table),
         widest.sentence if widest is not None else "",
         _left_out(spec, table),
-        _small(table),
+        _small(table) if small else "",
     ]
     return tuple(filter(None, out))
 
@@ -349,23 +351,29 @@ def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
         shown=shown,
     )
     values = {"rates": say(_ERROR_RATES[gap.what]), "by": words.listed(table.attributes)}
+    value = words.number(100 * abs(gap.difference), 1)
     if larger := _larger(table, gap):
         label = say("Difference in {rates} by {by}, in percentage points", **values)
-        return Statement("observed", label, signed(100 * gap.difference, 1), f"{said} {larger}")
+        return Statement("observed", label, value, f"{said} {larger}")
     label = say(
         "Largest difference in error rates by {by}: {rates}, in percentage points", **values
     )
-    return Statement("observed", label, signed(100 * gap.difference, 1), said)
+    return Statement("observed", label, value, said)
 
 
 def _apart(gap: ErrorGap) -> str:
-    """Write a difference with its interval."""
-    return say(
-        "{points} ({percent} CI {ends})",
-        points=points_of(gap.difference),
-        percent=words.percent_of("95"),
-        ends=words.ends(*(signed(100 * end, 1) for end in gap.ends)),
-    )
+    """Write a difference with its interval: with signs where that includes zero."""
+    ends = [100 * end for end in gap.ends]
+    low, high = sorted(map(abs, ends)) if gap.shown else ends
+    write = words.number if gap.shown else signed
+    values = {
+        "n": words.number(100 * abs(gap.difference), 1),
+        "percent": words.percent_of("95"),
+        "ends": words.ends(write(low, 1), write(high, 1)),
+    }
+    if gap.difference < 0:
+        return say("{n} percentage points lower ({percent} CI {ends})", **values)
+    return say("{n} percentage points higher ({percent} CI {ends})", **values)
 
 
 def _larger(table: GroupTable, told: ErrorGap) -> str:

@@ -30,6 +30,7 @@ from fairdesk.errors import StoreError
 from fairdesk.results.events import Progress
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Augmented, Retrained
+from fairdesk.results.subgroups import RuleSearchSummary, Support
 from tests import phrases
 from tests.certify.proofs import honest
 from tests.plausible import scored
@@ -635,6 +636,19 @@ def test_figures_and_what_is_learned_are_kept(filled):
     filled.measure(run.id, (SHARE,))
     filled.measure(run.id, (SHARE, SHARE))
     assert filled.runs()[0].figures == (SHARE, SHARE)
+
+
+def test_figures_with_names_of_earlier_versions_are_read(filled):
+    (run,) = filled.runs()
+    sweep = (Support(0.05, 2, 0.1),)
+    mined = RuleSearchSummary("1", ("sex",), 0.05, 2, 2, 100, 0.04, 0.1, sweep=sweep)
+    noted = msgspec.structs.replace(mined, notes=('a text with "whom": in it',))
+    filled.measure(run.id, (SHARE, noted))
+    (text,) = filled._connection.execute("SELECT figures FROM run").fetchone()
+    former = text.replace('"instances":', '"whom":').replace('"subgroups":', '"rule_sets":')
+    assert (former.count('"whom":'), former.count('"rule_sets":')) == (1, 2)
+    filled._connection.execute("UPDATE run SET figures = ?", (former,))
+    assert filled.runs()[0].figures == (SHARE, noted)
     numbers, rows, partners = filled.unweighed(2)
     pairs = [filled.pair(number) for number in numbers.tolist()]
     assert (rows == [pair.row for pair in pairs]).all()

@@ -87,7 +87,8 @@ def translated(folder: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def pseudo(store: Store, translated: None) -> Report:
-    return make_report(store, Choice(language="de"))
+    added = tuple(f"method/settings-{run.id}" for run in store.runs())
+    return make_report(store, Choice(language="de", added=added))
 
 
 def texts_of(report: Report) -> Iterator[tuple[str, str]]:

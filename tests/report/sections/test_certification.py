@@ -95,7 +95,11 @@ FIGURES = (
 )
 
 
-def made(folder, *runs, search=False):
+#: What of a certification nobody quotes, and a report has only where it is asked for.
+TABLES = ("values", "discriminatory", "consistent")
+
+
+def made(folder, *runs, search=False, added=()):
     folder.mkdir(exist_ok=True)
     with people_store(folder, ("sex", "job")) as store:
         if search:
@@ -104,7 +108,7 @@ def made(folder, *runs, search=False):
             run = store.begin_run(RunSpec("certify"))
             store.measure(run, told)
             store.end_run(run, state)
-        return make_report(store)
+        return make_report(store, Choice(added=added))
 
 
 def certain_of(report):
@@ -120,7 +124,9 @@ def certain_of(report):
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     folder = tmp_path_factory.mktemp("proof")
-    return words_of(made(folder, (FIGURES, "done"), (FIGURES[:1], "stopped"), search=True))
+    runs = (FIGURES, "done"), (FIGURES[:1], "stopped")
+    added = tuple(f"certification/{each}-2" for each in TABLES)
+    return words_of(made(folder, *runs, search=True, added=added))
 
 
 @pytest.mark.parametrize(
@@ -179,10 +185,10 @@ def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
     section = whole_section(report, "certification")
     kinds = [type(block).__name__ for block in section.blocks]
     # what the verdicts mean comes before the first of them
-    assert kinds[:3] == ["Text", "Heading", "Statement"]
+    assert kinds[:4] == ["Text", "Text", "Heading", "Statement"]
     assert kinds.index("Statement") < kinds.index("Chart") < kinds.index("Grid")
     assert max(i for i, kind in enumerate(kinds) if kind == "Chart") < kinds.index("Facts")
-    assert section.blocks[2].evidence == "proven"
+    assert section.blocks[3].evidence == "proven"
     # an estimate is drawn in the undecided share, and is not marked as proven
     charts = blocks_of(section, "Chart")
     assert {block.key: block.evidence for block in charts}["bars-1"] == ""
@@ -262,9 +268,9 @@ def test_how_the_domain_was_divided_is_drawn_on_demand(tmp_path):
         store.measure(run, (*FIGURES, DIVIDED))
         store.end_run(run, "done")
         reports = make_report(store), make_report(store, wanted)
-    charts_of = [blocks_of(section_of(each, "certification"), "Chart") for each in reports]
+    charts_of = [blocks_of(section_of(each, "appendix"), "Chart") for each in reports]
     (added,) = (each for each in charts_of[1] if each not in charts_of[0])
-    assert added.key == "boxes-1"
+    assert added.key == "certification/boxes-1"
     assert "4 regions in 3 rows" in added.alt
 
 
@@ -333,14 +339,12 @@ def test_the_population_comes_before_the_combinations_with_the_rates_of_its_grou
     # in the section itself nothing is said of combinations
     (said,) = blocks_of(section_of(report, "certification"), "Statement")
     assert said.number == "At least 2.11\u00a0%"
-    (chart,) = blocks_of(section_of(report, "certification"), "Chart")
-    assert "Input domain" not in chart.alt
-    (chart,) = (
-        each
-        for each in blocks_of(section_of(report, "appendix"), "Chart")
-        if each.key == "certification/combinations-1"
-    )
+    charts = {each.key: each for each in blocks_of(section_of(report, "appendix"), "Chart")}
+    assert "Input domain" not in charts["certification/bars-1"].alt
+    chart = charts["certification/combinations-1"]
     assert "Input domain" in chart.alt
+    # nor of attributes that are independent, where there is a model of the data
+    assert "Data-weighted" not in text
     assert "not of people" in chart.caption
     assert proof_words.POPULATION in text
     assert proof_words.RATES in text
@@ -374,8 +378,8 @@ def test_where_pairs_of_an_attribute_are_known_no_table_says_that_none_are(tmp_p
     def row(report):
         (grid,) = (
             each
-            for each in blocks_of(section_of(report, "certification"), "Grid")
-            if each.key.startswith("alone")
+            for each in blocks_of(section_of(report, "appendix"), "Grid")
+            if each.key.startswith("certification/alone")
         )
         # below the shares of all attributes together
         assert "both" in grid.rows[0][0]

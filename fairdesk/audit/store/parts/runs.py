@@ -25,6 +25,8 @@ _RunState = Literal["running", "stopped", "done", "failed"]
 _RunRow = tuple[
     str, str, str, int, _RunState, str, str, str, float, Count, Count, Count, Count, str
 ]
+#: Names of members that figures in older audits have, and those in use.
+_FORMER = {"whom": "instances", "rule_sets": "subgroups"}
 
 
 class Runs(AuditFile):
@@ -171,7 +173,7 @@ class Runs(AuditFile):
             seconds=msgspec.json.decode(seconds, type=dict[str, float]),
             sufficient_alone=msgspec.json.decode(sufficient_alone, type=tuple[int, ...]),
             rejected=rejected,
-            figures=msgspec.json.decode(figures, type=tuple[Metric, ...]),
+            figures=msgspec.json.decode(_renamed(figures), type=tuple[Metric, ...]),
         )
         if len(record.sufficient_alone) != len(self.spec.domain.protected):
             raise ValueError("its protected attributes are different")
@@ -192,6 +194,16 @@ class Runs(AuditFile):
         )
         points = self._fitting(rows, list[tuple[float, Count, Count, Count]])
         return np.array(points, dtype=np.float64).reshape(-1, 4)
+
+
+def _renamed(figures: str) -> str:
+    """Return stored figures with the names of members that are in use.
+
+    Quotes inside a text are escaped in JSON, so that only members match.
+    """
+    for former, name in _FORMER.items():
+        figures = figures.replace(f'"{former}":', f'"{name}":')
+    return figures
 
 
 def _title(method: str) -> str:

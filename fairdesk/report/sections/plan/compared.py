@@ -94,10 +94,7 @@ def _one_by_one(material: Material) -> list[Block]:
         Text(
             say(
                 "Each tested instance is compared with itself under the {count} combinations "
-                "of the protected values below. Combinations that a constraint forbids are not "
-                "queried, and remembered outputs are not queried again; searching and re-querying "
-                "take further queries. So the number of queries is not {count} for each "
-                "instance. {stays} When the decision changes, the "
+                "of the protected values below. {stays} When the decision changes, the "
                 "instance and its counterfactual are a discriminatory pair (a technical "
                 "term, not a legal finding).",
                 count=words.number(domain.combination_count),
