@@ -636,7 +636,7 @@ def test_the_review_tells_all_that_was_decided(answered):
         "The decision is “yes” where the score is above 0.3",
         "scikit-learn 1.3.2, Python 3.11",
         "trusted",
-        "confined by limits; blocked or limited: memory. Not blocked on this computer: network.",
+        "confined; blocked or limited: memory. Not blocked on this computer: network.",
     ):
         assert part in told_all["Model"]
     assert "“shop = b implies sex = m”" in told_all["Attributes"]

@@ -170,8 +170,7 @@ def confined(confinement: Confinement) -> str:
             "On this computer the model process is not confined: code in the file could do "
             "anything that you are permitted to do."
         )
-    by = f" by {confinement.by}" if confinement.by else ""
-    sentence = f"The model process is confined{by}; blocked or limited: {joined(held)}."
+    sentence = f"The model process is confined; blocked or limited: {joined(held)}."
     return f"{sentence} Not blocked on this computer: {joined(free)}." if free else sentence
 
 
@@ -210,7 +209,7 @@ def _people(state: WizardState) -> Iterator[str]:
 
 
 def _methods(state: WizardState) -> Iterator[str]:
-    """List the runs, each with its time, and what is left out."""
+    """List the runs, and what is left out; of the auditor's own each has its time."""
     made = state.first_runs()
     limit = "no time limit" if state.limit is None else f"at most {duration(state.limit)}"
     kind = {PlanKind.QUICK: "Quick", PlanKind.FULL: "Full", PlanKind.CUSTOM: "Custom"}[state.kind]
@@ -218,7 +217,8 @@ def _methods(state: WizardState) -> Iterator[str]:
     yield f"{kind} audit: {limit}, random seed {state.seed}.{early}"
     for place, run in enumerate(made.runs, 1):
         seconds = run.budget.seconds
-        time = "" if seconds is None else f", at most {duration(seconds)}"
+        own = seconds is not None and state.kind is PlanKind.CUSTOM
+        time = f", at most {duration(seconds or 0.0)}" if own else ""
         yield " ".join((f"{place}. {METHODS[run.method].title}{time}.", *_settings(state, run)))
     yield from (f"Left out: {why}" for why in made.left_out.values())
 

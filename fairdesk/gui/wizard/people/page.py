@@ -286,10 +286,11 @@ class PeoplePage(Page):
 
     def _propose(self, count: int) -> None:
         """Tell that there are constraints to choose from."""
-        found = self.constraints.absent.found
-        more = f", and {counted(count - 1, 'other combination')}" if count > 1 else ""
-        first = found[0].what if found else ""
-        self.proposed.setText(f"Never in the data: {first}{more}. See Constraints to exclude.")
+        occur = "occurs" if count == 1 else "occur"
+        self.proposed.setText(
+            f"{counted(count, 'combination')} of values never {occur} in the data. You can exclude "
+            "such combinations under Constraints; you need not."
+        )
         self.proposed.setVisible(bool(count))
 
     def _constrained(self) -> None:

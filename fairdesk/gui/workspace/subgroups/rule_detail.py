@@ -19,9 +19,16 @@ from fairdesk.results.conditions import Conditions
 from fairdesk.wording.groups import subgroups as subgroup_words
 
 _KEY = (
-    "Hatched: estimated from samples sent to the model. Hollow: observed in the original data "
-    "rows. The interval of a rate covers that rate alone; that of the gap is corrected for all "
-    "subgroups and for the number of data rows."
+    "Hatched: estimated from copies of data rows with one value changed slightly. Hollow: counted "
+    "in the data rows; quote these rates, for only they are of real {many}."
+)
+#: The same of texts.
+_KEY_TEXTS = (
+    "Hatched: estimated from texts with a term replaced. Hollow: counted in the original texts."
+)
+_INTERVALS = (
+    "The interval of a rate covers that rate alone; that of the gap is corrected for all subgroups "
+    "and for the number of data rows."
 )
 _LATTICE = (
     "Rules that are one step broader (↑) or narrower (↓), with the largest gaps. Click a rule to "
@@ -50,7 +57,7 @@ class RuleDetail(QWidget):
         self._statement = Statement()
         self.chart = DrawnChart(Rates())
         session.hear(self.chart)
-        self._key = parts.quiet(_KEY)
+        self._key = parts.quiet()
         self._carried = parts.Words()
         self._carried.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.lattice = LatticeView()
@@ -59,7 +66,7 @@ class RuleDetail(QWidget):
         self._around = (
             *(parts.heading("Contribution of each condition"), self.lattice, parts.quiet(_LATTICE)),
         )
-        self.around = layouts.panel(*self._around, spacing=theme.GAP)
+        self.around = layouts.panel(parts.quiet(_INTERVALS), *self._around, spacing=theme.GAP)
         self.people = PeopleInside(session)
         # a table that scrolls both ways is out of the way until it is wanted
         self.individuals = parts.Fold("Individuals in the subgroup")
@@ -100,6 +107,8 @@ class RuleDetail(QWidget):
             finding.sentence,
             subgroup_words.evidence_sentence(spec, rule_set, finding.mined),
         )
+        key = _KEY_TEXTS if finding.mined.texts else _KEY.format(many=self._session.many)
+        self._key.setText(key)
         self.chart.draw(rates_of(rule_set, self._session.many))
         sentence = carried(spec, rule_set)
         self._carried.say(sentence)
