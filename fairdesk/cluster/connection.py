@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 CONNECT_SECONDS, WORKER_SECONDS = 15.0, 60.0
 #: Dask says so where more is sent at once; here that is a model file, once.
 _LARGE = "8GiB"
+#: What Dask looks at in its own processes, many times a second, takes a tenth of two processors.
+_SELDOM = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "5s",
+}
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -209,22 +215,25 @@ def scheduler_gone(where: str) -> ClusterError:
 
 def _started(place: Place) -> tuple[LocalCluster, Client]:
     """Start workers on this computer; only who knows keys that are made for it can join."""
+    import dask  # noqa: PLC0415 - only with a cluster
     from distributed import Client, LocalCluster  # noqa: PLC0415 - only with a cluster
 
     _quiet()
     try:
-        cluster = LocalCluster(
-            n_workers=place.workers or None,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            security=True,
-            # it serves its state by HTTP also without a dashboard: to nobody else, at any free port
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-            silence_logs=logging.CRITICAL,
-        )
-        return cluster, Client(cluster, set_as_default=False)
+        with dask.config.set(_SELDOM):
+            cluster = LocalCluster(
+                n_workers=place.workers or None,
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                security=True,
+                # it serves its state by HTTP also without a dashboard: to nobody else, at any
+                # free port
+                dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+                silence_logs=logging.CRITICAL,
+            )
+            return cluster, Client(cluster, set_as_default=False)
     except (OSError, RuntimeError, TimeoutError) as error:
         raise ClusterError(
             "Workers could not be started on this computer.",

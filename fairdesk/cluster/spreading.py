@@ -154,6 +154,8 @@ class Spreading:
                 self._look()
                 self._deal()
                 self._wait()
+                # whoever has become idle does not wait until what came is merged, and written down
+                self._deal()
                 yield from self._merged()
                 yield self._standing()
             if self._stopped is not None:

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import dask
 import psutil
 import pytest
 
@@ -131,6 +132,12 @@ def test_local_workers_listen_to_this_computer_only_and_at_any_free_port(connect
     assert {each.ip for each in listening} == {"127.0.0.1"}
     # where Dask serves its state by itself, and warns on the terminal when that is taken
     assert 8787 not in {each.port for each in listening}
+
+
+def test_local_workers_look_at_themselves_seldom(connection):
+    asked = connection.client.run(dask.config.get, "distributed.worker.profile.enabled")
+    assert set(asked.values()) == {False}
+    assert dask.config.get("distributed.worker.profile.enabled")
 
 
 def test_a_search_is_divided_by_the_workers_unless_it_says_how(connection):

@@ -49,6 +49,20 @@ def test_shards_are_merged_in_their_order(connection, audited):
     assert sum(len(each.rows) for each in events if isinstance(each, Found)) == sum(parts.taken)
 
 
+def test_a_worker_gets_its_next_shard_before_what_it_returned_is_merged(connection, audited):
+    audit, model, people = audited()
+    dealt = []
+
+    class Noting(Parts):
+        def take(self, index, events):
+            dealt.append(self.dealt)
+            yield from super().take(index, events)
+
+    list(spreading(connection, audit, model, Noting(people)).events())
+    # two workers had two each
+    assert dealt[0] > 4
+
+
 def test_a_large_array_crosses_once(connection, audited):
     audit, model, people = audited()
     many = people.repeat(1 + (2 << 20) // people.nbytes, axis=0)

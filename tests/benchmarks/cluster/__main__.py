@@ -4,9 +4,13 @@
 
 For every method that is divided, on a model that answers at once and on one that takes its time:
 the same run in one process and on two workers, whether the results are equal, wall and processor
-seconds, and the memory of the processes. On a busy machine the wall seconds say little; “shared”
-is the processor time of one process divided by that of the busier of the two workers: what two
-free cores would gain, if the client, whose own processor time is there too, had another one.
+seconds, and the memory of the processes. “set-up” is the time until the first part began, in
+which workers open the model; it is no part of the seconds. “busy” is the share of the workers'
+time in which they had a part. “client” and “dask” are processor seconds, too: of the thread that
+cuts and merges, and of all that Dask does beside. On a busy machine the wall seconds say little;
+“shared” is the processor time of one process divided by that of the busier of the two workers: what
+two cores would gain if client and Dask had another one; “on two” is what they gain if these share
+them.
 
 Certification has a time limit instead of an end: of it the decided share is printed.
 
@@ -47,8 +51,10 @@ def table(name: str, methods: list[str] | None, shards: int) -> None:
     """Print what runs on a model took, and how some of them scale."""
     model = MODELS[name]
     print(
-        f"\n{name:<16} {'equal':>5} {'one s':>7} {'two s':>7} {'gain':>5} {'one cpu':>8} "
-        f"{'two cpu':>8} {'shared':>6} {'client':>7} {'shards':>6} {'MB':>6}"
+        f"\n{name:<16} {'equal':>5} {'set-up':>6} {'one s':>7} {'two s':>7} {'gain':>5} "
+        f"{'busy':>5} {'one cpu':>8} {'two cpu':>8} {'shared':>6} {'client':>7} {'dask':>6} "
+        f"{'on two':>6} "
+        f"{'shards':>6} {'MB':>6}"
     )
     found: list[Costs] = []
     simulations = []
@@ -57,9 +63,11 @@ def table(name: str, methods: list[str] | None, shards: int) -> None:
         alone, together = sum(one.processors), sum(two.processors)
         shared = alone / max(*two.processors, 1e-9)
         print(
-            f"{method:<16} {'yes' if one.result == two.result else 'NO':>5} {one.wall:>7.1f} "
-            f"{two.wall:>7.1f} {one.wall / two.wall:>5.2f} {alone:>8.1f} {together:>8.1f} "
-            f"{shared:>6.2f} {two.client:>7.2f} {two.shards:>6,} {two.memory >> 20:>6,}",
+            f"{method:<16} {'yes' if one.result == two.result else 'NO':>5} {two.setup:>6.1f} "
+            f"{one.wall:>7.1f} {two.wall:>7.1f} {one.wall / two.wall:>5.2f} {two.busy:>5.0%} "
+            f"{alone:>8.1f} {together:>8.1f} {shared:>6.2f} {two.client:>7.2f} {two.dask:>6.2f} "
+            f"{WORKERS * alone / (together + two.client + two.dask):>6.2f} "
+            f"{two.shards:>6,} {two.memory >> 20:>6,}",
             flush=True,
         )
         # cut, sent and merged by the client

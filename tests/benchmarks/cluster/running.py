@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter, thread_time
+from time import perf_counter, process_time, thread_time, time
+from typing import Any
 
 import msgspec
 import psutil
+from distributed import get_task_stream
 
-from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
@@ -27,16 +30,43 @@ from tests.benchmarks.cluster.models import Queried
 from tests.benchmarks.cluster.scaling import Costs, messages
 
 WORKERS = 2
+#: What a run's parts are called.
+_PART = re.compile(r"fairdesk-[0-9a-f]{32}-\d+-[0-9a-f]{8}")
 
 
 @dataclass(frozen=True)
 class Taken:
-    """What a run took, and what came of it."""
+    """What a run took, and what came of it.
+
+    Attributes
+    ----------
+    wall : float
+        From when the first part began: what has workers open the model comes before.
+    setup : float
+        What came before.
+    processors : tuple[float, ...]
+        Processor seconds of the guests of each worker.
+    memory : int
+        Of the largest of them, in bytes.
+    client : float
+        Processor seconds of the client's thread: it cuts, merges and writes down.
+    dask : float
+        Those of all other threads and processes: the scheduler, messages, encryption.
+    busy : float
+        The share of the workers' time in which they had a part.
+    shards : int
+        How many there were.
+    result : object
+        What must be equal.
+    """
 
     wall: float
+    setup: float
     processors: tuple[float, ...]
     memory: int
     client: float
+    dask: float
+    busy: float
     shards: int
     result: object
 
@@ -74,22 +104,60 @@ def result(store: Store, record: RunRecord) -> object:
     return msgspec.to_builtins(figures), found, record.found
 
 
+def beside(worker: Worker) -> float:
+    """Return the processor seconds of this process, and of a cluster's workers without guests."""
+    own = process_time()
+    if not isinstance(worker, ClusterWorker):
+        return own
+    return own + sum(worker.connect().client.run(process_time).values())
+
+
 def measured(worker: Worker, store: Store, spec: RunSpec) -> Taken:
     """Run, and measure."""
-    before = families(worker)
-    wall, client = perf_counter(), thread_time()
+    before, others = families(worker), beside(worker)
+    wall, client, began = perf_counter(), thread_time(), time()
     shards = 1
-    for state in run(worker, store, spec):
-        last = state
-        spreading = worker._spreading if isinstance(worker, ClusterWorker) else None
-        shards = shards if spreading is None else max(shards, spreading._next)
-    wall, client = perf_counter() - wall, thread_time() - client
+    with tasks_of(worker) as tasks:
+        for state in run(worker, store, spec):
+            last = state
+            spreading = worker._spreading if isinstance(worker, ClusterWorker) else None
+            shards = shards if spreading is None else max(shards, spreading._next)
+        wall, client = perf_counter() - wall, thread_time() - client
     if last.state != "done":
         raise SystemExit(f"{spec.method} {last.state}: {last.message}")
     after = families(worker)
     processors = tuple(after[each][0] - before.get(each, (0.0, 0))[0] for each in after)
     memory = max(each[1] for each in after.values())
-    return Taken(wall, processors, memory, client, shards, result(store, store.runs()[-1]))
+    parts = [
+        (each["start"], each["stop"])
+        for task in tasks()
+        if _PART.fullmatch(str(task["key"]))
+        for each in task["startstops"]
+        if each["action"] == "compute"
+    ]
+    setup = min((start for start, _ in parts), default=began) - began
+    busy = sum(stop - start for start, stop in parts) / (len(after) * (wall - setup))
+    return Taken(
+        wall - setup,
+        setup,
+        processors,
+        memory,
+        client,
+        beside(worker) - others - client,
+        busy,
+        shards,
+        result(store, store.runs()[-1]),
+    )
+
+
+@contextmanager
+def tasks_of(worker: Worker) -> Iterator[Callable[[], list[dict[str, Any]]]]:
+    """Have Dask note what its workers do; what is yielded returns it in the end."""
+    if not isinstance(worker, ClusterWorker):
+        yield list
+        return
+    with get_task_stream(worker.connect().client) as stream:
+        yield lambda: stream.data
 
 
 def certified(here: Worker, one: Store, there: Worker, two: Store, seconds: float) -> None:
@@ -127,7 +195,11 @@ def compare(
             found.append(messages(there.connect(), opening))
             for name in methods:
                 spec = msgspec.structs.replace(model.runs[name], shards=shards)
+                brief = msgspec.structs.replace(spec, budget=Budget(seconds=0.5), seed=1)
                 try:
+                    # compiled loops are loaded once in each process, and no part of a run
+                    for worker, store in ((here, one), (there, two)):
+                        measured(worker, store, brief)
                     taken = measured(here, one, spec), measured(there, two, spec)
                 except SpecError as error:
                     print(f"{name:<16} {error}")
