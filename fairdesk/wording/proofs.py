@@ -99,7 +99,7 @@ def proven_statement(proven: Proven) -> Statement:
     digits = digits_of_proof(alike, unlike, left)
     values["left"] = percent_up(left, digits)
     if proven.of == "people" and alike and unlike:
-        return _of_people(alike, unlike, digits, values)
+        return _of_people(alike, unlike, left, values)
     values["Share"] = words.capital(_at_least(alike or unlike, digits))
     if not unlike:
         sentence = say(
@@ -129,8 +129,12 @@ def proven_statement(proven: Proven) -> Statement:
     return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
 
 
-def _of_people(alike: Fraction, unlike: Fraction, digits: int, values: dict[str, str]) -> Statement:
-    values["alike"], values["unlike"] = _at_least(alike, digits), _at_least(unlike, digits)
+def _of_people(
+    alike: Fraction, unlike: Fraction, left: Fraction, values: dict[str, str]
+) -> Statement:
+    # each share as in its chart: with as many decimals as it takes
+    values["alike"], values["unlike"] = least_share(alike), least_share(unlike)
+    values["left"] = most_percent(left)
     sentence = say(
         "The decision provably changes for {unlike} of {people}, and is provably the same "
         "{whatever} for {alike}; at most {left} is undecided.",
@@ -506,7 +510,7 @@ def _digits_for(share: Fraction) -> int:
     return min(max(_LEAST_DIGITS, 1 - floor(log10(100 * least + 1e-9))), _MOST_DIGITS)
 
 
-def least_share(share: float) -> str:
+def least_share(share: float | Fraction) -> str:
     """Say a share by itself as a lower bound, with as many decimals as it takes."""
     exact = exactly(share)
     return _at_least(exact, _digits_for(exact))

@@ -199,11 +199,11 @@ def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
 def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
     """Return those that stand for themselves, in their order; each by its plainest rule."""
     return tuple(
-        _plainest(rule_sets, place) for place, each in enumerate(rule_sets) if each.leader < 0
+        plainest(rule_sets, place) for place, each in enumerate(rule_sets) if each.leader < 0
     )
 
 
-def _plainest(rule_sets: Sequence[RuleSet], place: int) -> RuleSet:
+def plainest(rule_sets: Sequence[RuleSet], place: int) -> RuleSet:
     """Return a variant with the same gap to whose rule the other only adds conditions, if any."""
     leader = rule_sets[place]
     written = difference_texts(leader)[0]

@@ -24,6 +24,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.short_table import short_table
@@ -163,7 +164,7 @@ class RunsView(QWidget):
         self._chart_title = parts.heading("Pairs found by each run")
         results.addWidget(self._chart_title)
         results.addWidget(self.chart)
-        self._after = layouts.panel(
+        self._after = for_experts(
             parts.heading("Overlap of the runs"),
             parts.quiet(
                 "Each bar counts the instances found by exactly the runs with a dot below "
@@ -171,8 +172,6 @@ class RunsView(QWidget):
             ),
             self.overlaps,
             self._made,
-            margin=(0, theme.NEAR, 0, 0),
-            spacing=theme.GAP,
         )
         results.addWidget(self._after)
         inside = layouts.panel(

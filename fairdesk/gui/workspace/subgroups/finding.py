@@ -152,11 +152,16 @@ def _led(spec: AuditSpec, mined: RuleSearchSummary, rule_sets: Sequence[RuleSet]
         # one whose leader is not among those that were kept stands for itself
         if 0 <= each.leader < len(rule_sets):
             following[each.leader].append(Finding(each, (), mined, spec))
-    return [
-        Finding(each, tuple(following[place]), mined, spec)
-        for place, each in enumerate(rule_sets)
-        if not 0 <= each.leader < len(rule_sets)
-    ]
+    led = []
+    for place, each in enumerate(rule_sets):
+        if 0 <= each.leader < len(rule_sets):
+            continue
+        # as everywhere else, by the plainest rule with this gap
+        first = subgroup_words.plainest(rule_sets, place)
+        found = [Finding(each, (), mined, spec), *following[place]]
+        others = tuple(other for other in found if other.rule_set is not first)
+        led.append(Finding(first, others, mined, spec))
+    return led
 
 
 def matching(

@@ -83,6 +83,8 @@ def test_the_newest_runs_are_compared_at_first(comparing):
     view = comparing.compare.runs
     assert view._list.checked() == (2, 3)
     assert "that no other of these runs found" in view._lesson.text()
+    assert not view.overlaps.isVisibleTo(comparing)
+    view._after.set_open(opened=True)
     assert view.overlaps.isVisibleTo(comparing)
     assert {each.name for each in view.overlaps.drawing.sets} == {
         "Random sampling (run 2)",
