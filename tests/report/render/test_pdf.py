@@ -130,6 +130,13 @@ def test_each_kind_of_evidence_has_its_own_mark():
     assert len({shown[-1] for shown in drawn.values()}) == len(drawn)
 
 
+@pytest.mark.parametrize("words", range(10, 16))
+def test_a_number_is_not_divided_for_the_name_beside_it(words):
+    said = Statement("At least 9.18 %", "A sentence.", label="word " * words)
+    lines = read(report(Section("x", (said,)))).pages[-1].extract_text().splitlines()
+    assert any("At least 9.18 %" in line for line in lines)
+
+
 def test_user_text_is_never_markup(text):
     assert text.count(squeezed(HOSTILE)) == 2
 
