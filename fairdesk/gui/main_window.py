@@ -12,37 +12,28 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
-from PySide6.QtGui import (
-    QAction,
-    QActionGroup,
-    QCloseEvent,
-    QDragEnterEvent,
-    QDropEvent,
-    QKeySequence,
-    QShortcut,
-)
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
     QFileDialog,
     QMainWindow,
-    QMenu,
     QStackedWidget,
     QWidget,
 )
 from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
-from fairdesk.gui import about
-from fairdesk.gui.commands import Commands, Shortcuts, commands
+from fairdesk.gui.commands import Commands, Shortcuts
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
 from fairdesk.gui.kit.hints.helping import ask_help, set_topic
 from fairdesk.gui.kit.keys import Found
-from fairdesk.gui.kit.parts import action, asked, open_dialog, resize_on_screen
+from fairdesk.gui.kit.parts import asked, open_dialog, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.menus import Menus
 from fairdesk.gui.notice import Notice
 from fairdesk.gui.start_page import StartPage
 from fairdesk.manual.places import TERMS
@@ -59,16 +50,6 @@ if TYPE_CHECKING:
 
 #: The window works down to this size: a Full HD screen at 200 % has 960 x 540 logical pixels.
 LEAST = QSize(800, 500)
-_SCHEMES = {
-    theme.Scheme.SYSTEM: "Same as &system",
-    theme.Scheme.LIGHT: "&Light",
-    theme.Scheme.DARK: "&Dark",
-}
-_NOBODY_TO_ASK = (
-    "This audit contains only the model’s decisions. There is no model to query, so no "
-    "search is possible."
-)
-_KEYS = QKeySequence.StandardKey
 #: Set on a dialog in which the key opens the help.
 _HELPED = "opens_help"
 
@@ -98,6 +79,8 @@ class MainWindow(QMainWindow):
         The wizard, while it is on screen.
     help : HelpWindow, optional
         The help, once it was asked for.
+    menus : Menus
+        What can be chosen at the top of the window.
     """
 
     def __init__(self, settings: Settings, commands: Callable[[], str] = str) -> None:
@@ -109,8 +92,6 @@ class MainWindow(QMainWindow):
         self.wizard: Wizard | None = None
         self._clerk: Worker | None = None
         self._loaded = False
-        #: Owns the actions of the menus that press buttons of the page on screen.
-        self._buttons = QObject(self)
         self.start = StartPage()
         self.start.new.connect(self.new_audit)
         self.start.open.connect(self.choose_audit)
@@ -131,7 +112,7 @@ class MainWindow(QMainWindow):
         if settings.maximised:
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self.notice = Notice(self)
-        self._make_menus()
+        self.menus = self._make_menus()
         self._show_state()
 
     # -- what can be done -------------------------------------------------------------------------
@@ -178,15 +159,11 @@ class MainWindow(QMainWindow):
 
     def choose_command(self) -> None:
         """Let the auditor find any action of the menus, and anything of the audit, by its name."""
-        open_dialog(Commands(self._commands_of_menus(), self, self._find))
+        open_dialog(Commands(self.menus.actions, self, self._find))
 
     def show_shortcuts(self) -> None:
         """Show the shortcuts of all actions of the menus."""
-        open_dialog(Shortcuts(self._commands_of_menus(), self))
-
-    def _commands_of_menus(self) -> Iterator[tuple[str, QAction]]:
-        menus = [entry.menu() for entry in self.menuBar().actions() if entry.isVisible()]
-        return commands([each for each in menus if isinstance(each, QMenu)])
+        open_dialog(Shortcuts(self.menus.actions, self))
 
     def _find(self, text: str) -> Iterator[Found]:
         """Yield what may be meant by a text: things of the open audit, and terms."""
@@ -249,63 +226,24 @@ class MainWindow(QMainWindow):
         dialog = now.window() if now is not None else None
         if isinstance(dialog, QDialog) and not dialog.property(_HELPED):
             dialog.setProperty(_HELPED, True)  # noqa: FBT003 - Qt's own
-            keys = QShortcut(QKeySequence(_KEYS.HelpContents), dialog)
+            keys = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), dialog)
             keys.activated.connect(lambda: ask_help(dialog.focusWidget() or dialog))
 
-    # -- menus ------------------------------------------------------------------------------------
-
-    def _make_menus(self) -> None:
-        bar = self.menuBar()
-        audit = bar.addMenu("&Audit")
-        audit.addAction(action(self, "&New audit…", self.new_audit, _KEYS.New))
-        audit.addAction(action(self, "&Open…", self.choose_audit, _KEYS.Open))
-        self._recent_menu = audit.addMenu("Open &recent")
-        self._recent_menu.aboutToShow.connect(self._fill_recents)
-        self._close = action(self, "&Close audit", self.close_audit, _KEYS.Close)
-        audit.addAction(self._close)
-        audit.addSeparator()
-        self._again = action(self, "Run a&gain…", self._run_again, "Ctrl+R")
-        audit.addAction(self._again)
-        audit.setToolTipsVisible(True)
-        self._export_menu = audit.addMenu("&Export")
-        self._export_menu.aboutToShow.connect(self._offer_exports)
-        self._check = action(self, "&Verify this audit…", self._check_audit)
-        audit.addActions((self._check, action(self, "&Where to run…", self.choose_where)))
-        audit.addSeparator()
-        audit.addAction(action(self, "&Quit", self.close, "Ctrl+Q"))
-        self._edit_menu = bar.addMenu("&Edit")
-        view = bar.addMenu("&View")
-        self._page_menu = view.addMenu("&Pages")
-        colours = view.addMenu("&Colours")
-        group = QActionGroup(self)
-        for scheme, words in _SCHEMES.items():
-            entry = QAction(words, self)
-            entry.setCheckable(True)
-            entry.setChecked(scheme == self.settings.scheme)
-            entry.triggered.connect(lambda _checked=False, each=scheme: self._choose_scheme(each))
-            group.addAction(entry)
-            colours.addAction(entry)
-        view.addSeparator()
-        view.addAction(action(self, "Co&mmands…", self.choose_command, "Ctrl+K"))
-        self._part_menu = bar.addMenu("&Page")
-        self._part_menu.aboutToShow.connect(self._fill_parts)
-        self._nothing = QAction("Nothing on this page", self)
-        self._nothing.setEnabled(False)
-        about_menu = bar.addMenu("&Help")
-        about_menu.addAction(action(self, "&Help", self._ask_help, _KEYS.HelpContents))
-        about_menu.addAction(action(self, "&Glossary", lambda: self.show_help(TERMS)))
-        about_menu.addAction(action(self, "&Which figure do I need?", self._choose_figure))
-        about_menu.addAction(action(self, "&Keyboard shortcuts", self.show_shortcuts, "Ctrl+/"))
-        self._sample_report = action(self, "Sample &report (PDF)", self._show_sample_report)
-        self._sample_report.setToolTip("Available once a finished audit of a sample is made.")
-        about_menu.addAction(self._sample_report)
-        about_menu.setToolTipsVisible(True)
-        about_menu.aboutToShow.connect(self._offer_sample_report)
-        about_menu.addSeparator()
-        about_menu.addAction(action(self, "Copy &diagnostics", about.copy_diagnostics))
-        about_menu.addAction(action(self, "Open &log folder", about.open_log_folder))
-        about_menu.addSeparator()
-        about_menu.addAction(action(self, "&About FairDesk", lambda: about.show_about(self)))
+    def _make_menus(self) -> Menus:
+        """Make the menus, and do what is chosen in them."""
+        menus = Menus(self, self.settings, self.start)
+        menus.new.connect(self.new_audit)
+        menus.open.connect(self.choose_audit)
+        menus.opened.connect(self.open_audit)
+        menus.close.connect(self.close_audit)
+        menus.where.connect(self.choose_where)
+        menus.quit.connect(self.close)
+        menus.commands.connect(self.choose_command)
+        menus.help.connect(self._ask_help)
+        menus.glossary.connect(lambda: self.show_help(TERMS))
+        menus.figure.connect(self._choose_figure)
+        menus.shortcuts.connect(self.show_shortcuts)
+        return menus
 
     def choose_where(self) -> None:
         """Ask where runs are made; the open audit begins its next one there."""
@@ -322,101 +260,6 @@ class MainWindow(QMainWindow):
         self.settings.save()
         if self.workspace is not None:
             self.workspace.change_worker()
-
-    def _offer_sample_report(self) -> None:
-        self._sample_report.setEnabled(self.start.report is not None)
-
-    def _show_sample_report(self) -> None:
-        if self.start.report is not None:
-            self.start.report.show_report()
-
-    def _fill_recents(self) -> None:
-        self._recent_menu.clear()
-        for path in self._recents():
-            entry = action(
-                self._recent_menu,
-                str(path).replace("&", "&&"),
-                lambda chosen=path: self.open_audit(chosen),  # type: ignore[misc]
-            )
-            entry.setEnabled(path.is_file())
-            self._recent_menu.addAction(entry)
-        if self._recent_menu.isEmpty():
-            self._recent_menu.addAction("None yet").setEnabled(False)
-
-    def _fill_parts(self) -> None:
-        """Offer what can be done on the page on screen."""
-        _take_out(self._part_menu)
-        self._buttons.deleteLater()
-        self._buttons = QObject(self)
-        kinds = () if self.workspace is None else self.workspace.part_actions(self._buttons)
-        for actions in kinds:
-            self._part_menu.addActions(actions)
-            between = QAction(self._buttons)
-            between.setSeparator(True)
-            self._part_menu.addAction(between)
-        if not any(kinds):
-            self._part_menu.addAction(self._nothing)
-
-    def _fill_for(self, workspace: Workspace | None) -> None:
-        """Offer in the menus what an open audit can do."""
-        for menu in (self._export_menu, self._edit_menu):
-            menu.clear()
-        for menu in (self._page_menu, self._part_menu):
-            _take_out(menu)
-        self._page_menu.setEnabled(workspace is not None)
-        for entry in (self._close, self._check, self._export_menu.menuAction()):
-            entry.setEnabled(workspace is not None)
-        nobody = workspace is not None and workspace.asks_nobody
-        self._again.setEnabled(workspace is not None and not nobody)
-        self._again.setToolTip(_NOBODY_TO_ASK if nobody else "")
-        for menu in (self._edit_menu, self._part_menu):
-            menu.menuAction().setVisible(workspace is not None)
-        if workspace is None:
-            return
-        self._offer_exports()
-        self._page_menu.addActions((*workspace.to_pages, workspace.back))
-        undo = workspace.undo_stack.createUndoAction(self._edit_menu, "&Undo")
-        redo = workspace.undo_stack.createRedoAction(self._edit_menu, "&Redo")
-        undo.setShortcut(_KEYS.Undo)
-        redo.setShortcut(_KEYS.Redo)
-        self._edit_menu.addActions([undo, redo])
-
-    def _offer_exports(self) -> None:
-        """Offer what there is to export by now."""
-        workspace = self.workspace
-        self._export_menu.clear()
-        if workspace is None:
-            return
-        # it comes with the workspace
-        from fairdesk.gui.workspace.report.exports import REPORTS  # noqa: PLC0415
-
-        for export in workspace.report.offered():
-            made = action(
-                self._export_menu,
-                f"{export.title}…",
-                lambda chosen=export: workspace.export(chosen),  # type: ignore[misc]
-                "Ctrl+E" if export is REPORTS[0] else None,
-            )
-            self._export_menu.addAction(made)
-            if export is REPORTS[-1]:
-                sign = action(self._export_menu, "Report, &signed…", workspace.sign_report)
-                self._export_menu.addAction(sign)
-                self._export_menu.addSeparator()
-
-    def _run_again(self) -> None:
-        if self.workspace is not None:
-            self.workspace.requests.run_again()
-
-    def _check_audit(self) -> None:
-        if self.workspace is not None:
-            self.workspace.check_audit()
-
-    def _choose_scheme(self, scheme: theme.Scheme) -> None:
-        app = QApplication.instance()
-        if isinstance(app, QApplication):
-            theme.apply(app, scheme)
-        self.settings.scheme = scheme.value
-        self.settings.save()
 
     # -- the wizard -------------------------------------------------------------------------------
 
@@ -495,15 +338,13 @@ class MainWindow(QMainWindow):
         workspace = self.workspace
         if workspace is None:
             self._stack.setCurrentWidget(self.start)
-            self.start.show_recents((path, self.settings.glance(path)) for path in self._recents())
+            recents = map(Path, self.settings.recents)
+            self.start.show_recents((path, self.settings.glance(path)) for path in recents)
             self.start.show_samples()
             self.setWindowTitle("FairDesk")
         else:
             self.setWindowTitle(f"{workspace.title} – FairDesk")
-        self._fill_for(workspace)
-
-    def _recents(self) -> list[Path]:
-        return [Path(text) for text in self.settings.recents]
+        self.menus.show_audit(workspace)
 
     def _agreed_to_stop(self, waiting: int) -> bool:
         runs = "run in the queue is" if waiting == 1 else f"{waiting} runs in the queue are"
@@ -553,12 +394,6 @@ class MainWindow(QMainWindow):
             event.accept()
         else:
             event.ignore()
-
-
-def _take_out(menu: QMenu) -> None:
-    """Take actions out of a menu that are not its own: `QMenu.clear` would invalidate them."""
-    for each in menu.actions():
-        menu.removeAction(each)
 
 
 def _forget(_error: FairDeskError) -> None:

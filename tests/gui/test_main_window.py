@@ -12,6 +12,7 @@ from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QGuiApplicat
 from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
 
 from fairdesk.app.standard import PlanKind
+from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
@@ -32,7 +33,7 @@ from fairdesk.gui.workspace.report.exports import EXPORTS
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.samples import samples
-from tests.gui.auditing import make_audit
+from tests.gui.auditing import FakeWorker, make_audit
 
 SLOW = 60_000
 
@@ -379,11 +380,21 @@ def test_a_window_is_as_large_as_it_was_when_it_was_closed(qtbot, window):
     assert again.height() == 530
 
 
-@pytest.mark.parametrize("size", [(960, 540), (800, 500)])
-def test_a_small_window_scrolls_its_pages_below_the_run_bar(qtbot, window, audit, size):
+@pytest.fixture
+def ran(qtbot, window, audit):
+    """A workspace with the bar of its queue below the pages."""
     window.open_audit(audit)
     workspace = window.workspace
     qtbot.waitUntil(lambda: workspace._session.loaded, timeout=SLOW)
+    with qtbot.waitSignal(workspace.run_finished, timeout=SLOW):
+        workspace.start_runs(FakeWorker(), (RunSpec("uniform", {"samples": 30}),))
+    assert workspace.bar.isVisible()
+    return workspace
+
+
+@pytest.mark.parametrize("size", [(960, 540), (800, 500)])
+def test_a_small_window_scrolls_its_pages_below_the_run_bar(window, ran, size):
+    workspace = ran
     window.resize(*size)
     for name in NAMES:
         workspace.show_page(name)
@@ -399,8 +410,7 @@ def test_a_small_window_scrolls_its_pages_below_the_run_bar(qtbot, window, audit
         assert shown.height() >= needed.height()
 
 
-def test_a_notice_moves_nothing_and_needs_no_room_before(qtbot, window, audit):
-    window.open_audit(audit)
+def test_a_notice_moves_nothing_and_needs_no_room_before(qtbot, window, ran):
     QApplication.processEvents()
     before = window.workspace.geometry()
     assert window.workspace.mapTo(window, QPoint(0, before.height())).y() == window.height()
