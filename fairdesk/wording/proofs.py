@@ -309,14 +309,14 @@ def ratio_sentence(rates: ProvenRates) -> str:
     values = {"name": words.quoted(rates.attribute), "ratio": ratio_ends(rates)}
     if rates.ratio_high < _FOUR_FIFTHS:
         return say(
-            "The impact ratio by {name} (lowest over highest rate) is proven to be {ratio}, below "
-            "the four-fifths threshold.",
+            "In the model of the data, the impact ratio by {name} (lowest over highest rate) is "
+            "proven to be {ratio}, below the four-fifths threshold.",
             **values,
         )
     if rates.ratio_low >= _FOUR_FIFTHS:
         return say(
-            "The impact ratio by {name} (lowest over highest rate) is proven to be {ratio}, not "
-            "below the four-fifths threshold.",
+            "In the model of the data, the impact ratio by {name} (lowest over highest rate) is "
+            "proven to be {ratio}, not below the four-fifths threshold.",
             **values,
         )
     return say(

@@ -274,10 +274,11 @@ def _significant(
     spec: AuditSpec, mined: RuleSearchSummary, sets: Sequence[RuleSet], key: str
 ) -> Grid:
     """List the subgroups that are quoted: of significant gaps, or of all where there are none."""
-    shown = subgroup_words.foremost(spec, sets, _LISTED)
+    foremost = subgroup_words.foremost(spec, sets, _LISTED)
+    shown = [each for each in foremost if each.low > 0 or each.high < 0] or foremost
     header = _header(mined)
     kept = [place for place, name in enumerate(header) if place != _CORRECTED_P]
-    significant = any(each.p <= subgroup_words.CHANCE for each in shown)
+    significant = any(each.low > 0 or each.high < 0 for each in shown)
     doubted = not all(each.holds_on_data for each in shown)
     return Grid(
         header=tuple(header[place] for place in kept),
@@ -288,9 +289,9 @@ def _significant(
         widths=(2.25, 0.8, 0.85, 1.1, 1.5, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
         caption=say(
-            "Subgroups with a statistically significant gap"
+            "Subgroups with a gap whose interval excludes zero"
             if significant
-            else "Subgroups; no gap is statistically significant"
+            else "Subgroups; the interval of every gap includes zero"
         )
         + (say("; †: not confirmed by the original data rows") if doubted else ""),
         key=f"rules-{key}",

@@ -175,6 +175,32 @@ def test_a_sentence_stays_with_its_table():
                 assert "row 0" in shown
 
 
+def test_a_number_stays_with_its_table():
+    grid = Grid(("Column head",), tuple((f"row {i}",) for i in range(8)), (1.0,), (), "A caption")
+    for paragraphs in range(14, 34, 3):
+        filling = Section("Filling", (Text("A line."),) * paragraphs)
+        told = Section("Told", (Statement("0.42", "The lowest ratio.", label="Ratio"), grid))
+        for page in read(report(filling, told)).pages:
+            shown = page.extract_text()
+            if "The lowest ratio." in shown:
+                assert "row 0" in shown
+            # nor is a row of a short table left alone
+            assert ("row 0" in shown) == ("row 7" in shown)
+
+
+def test_a_term_in_a_sentence_leads_to_its_definition(reader):
+    (defined,) = (
+        number
+        for number, page in enumerate(reader.pages)
+        if "The rate by the highest." in page.extract_text()
+    )
+    (used,) = (page for page in reader.pages if "ratio of women." in page.extract_text())
+    targets = [each.get_object()["/Dest"].get_object() for each in used["/Annots"]]
+    # sections have names of their own
+    places = [each[0].get_object() for each in targets if isinstance(each, list)]
+    assert defined in map(reader.get_page_number, places)
+
+
 def test_a_line_about_what_was_not_run_is_no_page_of_its_own():
     long = (Text("A line."), Text("Another line."))
     not_run = (Text("a search.", lead="Not run:"),)

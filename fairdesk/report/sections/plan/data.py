@@ -122,6 +122,10 @@ def _unknown_groups(material: Material) -> list[Block]:
                 else "–",
             )
         )
+    filled = material.filled("Categories")
+    if all(row[1:3] == (words.number(0), words.number(0)) for row in rows):
+        said = Text(say("The group of every row is recorded."))
+        return [Heading("Group not recorded"), said, *([Facts(filled)] if filled else [])]
     return [
         Heading("Group not recorded"),
         Grid(
@@ -142,7 +146,7 @@ def _unknown_groups(material: Material) -> list[Block]:
             key="unknown",
             evidence="observed",
         ),
-        *([Facts(filled)] if (filled := material.filled("Categories")) else []),
+        *([Facts(filled)] if filled else []),
     ]
 
 

@@ -40,7 +40,6 @@ def model(material: Material) -> Section:
         Fact("File", base_name(card.path), exact=True),
         Fact("SHA-256", card.sha256, exact=True),
         Fact("Format", card.format + saved),
-        Fact("Layers and operators", card.summary),
         Fact(
             "Inputs",
             say("{inputs}, listed with the input mapping", inputs=words.number(len(card.inputs))),
@@ -59,7 +58,8 @@ def model(material: Material) -> Section:
             Fact("Companion file", base_name(beside.path), exact=True),
             Fact("SHA-256", beside.sha256, exact=True),
         ]
-    blocks: list[Block] = [Facts(tuple(facts))]
+    inside = Facts((Fact("Layers and operators", card.summary),), appended=True)
+    blocks: list[Block] = [Facts(tuple(facts)), inside]
     if spec.trusted and not card.read_as_data:
         blocks.append(
             Callout(
