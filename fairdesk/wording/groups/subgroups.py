@@ -311,7 +311,7 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     )
     sentence = f"{sentence} {_as_wide(spec, rule_set)}".rstrip()
     brief = say(
-        "{inside} for {group} against {outside} for {others} ({what}; {untouched}).",
+        "{inside} for {group} against {outside} for {others}, in {what}; {untouched}.",
         inside=_rate(rule_set, rule_set.phi_in),
         group=rule_phrase(spec, rule_set.conditions),
         outside=_rate(rule_set, rule_set.phi_out),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fairdesk.charts.kinds.forest import Plot, Row, percents, tenths
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.groups.metrics.outcomes import wilson
-from fairdesk.gui.workspace.subgroups.finding import rate_text
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import words
 
@@ -53,11 +52,14 @@ class Rates:
         What is counted; empty for mean scores.
     title : str
         What it tells.
+    digits : int
+        Decimals of a rate in percent, as in the sentence about them.
     """
 
     rates: tuple[Rate, ...] = ()
     outcome: str = ""
     title: str = "Rates in the subgroup and among all others"
+    digits: int = 1
     heading = "Subgroup and all others"
 
     @property
@@ -67,10 +69,12 @@ class Rates:
 
     def text(self, rate: Rate) -> str:
         """Write a rate with its interval."""
-        value = rate_text(self.outcome, rate.value)
+        if not self.outcome:
+            return f"{rate.value:.3f}"
+        value, digits = words.percent(rate.value, 1.0, self.digits), self.digits
         if rate.low is None or rate.high is None:
             return value
-        return f"{value} ({100 * rate.low:.1f} to {100 * rate.high:.1f})"
+        return f"{value} ({100 * rate.low:.{digits}f} to {100 * rate.high:.{digits}f})"
 
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
@@ -84,7 +88,7 @@ class Rates:
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return it as a table, a header and rows; of these at most so many."""
-        factor, digits = (100, 1) if self.outcome else (1, 3)
+        factor, digits = (100, self.digits) if self.outcome else (1, 3)
         header = ("Group", "Evidence", "%" if self.outcome else "Mean score", "From", "To", "n")
         return header, [
             (
@@ -142,7 +146,8 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
         if value is not None and people > 0
     )
     title = f"Rate of “{rule_set.outcome}”: {many} in the subgroup and all others"
-    return Rates(rates, rule_set.outcome, title if rule_set.outcome else "Mean scores")
+    digits = words.digits_apart(rule_set.phi_in, rule_set.phi_out)
+    return Rates(rates, rule_set.outcome, title if rule_set.outcome else "Mean scores", digits)
 
 
 def _ends(outcome: str, value: float, n_samples: int) -> tuple[float | None, float | None]:
