@@ -232,6 +232,7 @@ def _started(place: Place) -> tuple[LocalCluster, Client]:
                 dashboard_address=None,
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 silence_logs=logging.CRITICAL,
+                preload="fairdesk.cluster.remote",
             )
             return cluster, Client(cluster, set_as_default=False)
     except (OSError, RuntimeError, TimeoutError) as error:

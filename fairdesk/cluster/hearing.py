@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from fairdesk.audit.catalogue.stages import COMPILING, LOADING
 from fairdesk.results.events import Progress
 
 
@@ -47,6 +48,11 @@ class Heard:
     def forget(self, index: int) -> None:
         """Forget a shard that is over."""
         self._last.pop(index, None)
+
+    def loading(self, out: Collection[int]) -> bool:
+        """Return whether those of these shards that were heard of still load their method."""
+        said = {said.phase for index, (_, said) in list(self._last.items()) if index in out}
+        return bool(said) and said <= {LOADING, COMPILING}
 
     def phase(self, out: Collection[int]) -> str:
         """Return what one of the shards that are out does; empty where none was heard of."""

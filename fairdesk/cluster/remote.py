@@ -8,6 +8,7 @@ worker itself.
 from __future__ import annotations
 
 import hashlib
+import logging
 import shutil
 import tarfile
 import tempfile
@@ -38,6 +39,11 @@ _OF_THE_MACHINE = ("system", "processor")
 _REMEMBERED = 100
 
 Command = Literal["pause", "resume", "stop"]
+
+
+def dask_setup(_worker: object) -> None:
+    """Let a worker that was started on this computer write nothing to the auditor's terminal."""
+    logging.getLogger("fairdesk").addHandler(logging.NullHandler())
 
 
 def keep_here(digest: str, content: bytes) -> bytes:

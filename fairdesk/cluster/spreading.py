@@ -196,14 +196,15 @@ class Spreading:
         for address, had in self._members.look().items():
             self._lost(address, [self._out[index] for index in sorted(had & self._out.keys())])
         now = monotonic()
+        since, self._looked = self._looked, now
         if self.paused:
             # no time of the run, nor of its shards
-            since, self._looked = self._looked, now
             for out in self._out.values():
                 out.since += now - since
             self._until += now - since
             return
-        self._looked = now
+        if not self._next and not self._ready and self._heard.loading(self._out):
+            self._until += now - since
         if now > self._until:
             self._end("budget")
         if not self._members.usable:

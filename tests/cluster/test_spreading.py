@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import logging
 import signal
 import subprocess
 import sys
@@ -12,10 +13,11 @@ import msgspec
 import pytest
 from distributed import Security
 
-from fairdesk.audit.catalogue.stages import ON_WORKERS
+from fairdesk.audit.catalogue.stages import COMPILING, LOADING, ON_WORKERS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import PairQuery
+from fairdesk.cluster.hearing import Heard
 from fairdesk.cluster.place import Place
 from fairdesk.cluster.worker import ClusterWorker
 from fairdesk.errors import ClusterError, WorkerError
@@ -59,11 +61,42 @@ def test_a_worker_gets_its_next_shard_before_what_it_returned_is_merged(connecti
             out.extend([len(spread._out)] if self.left > 2 else [])
             yield from super().take(index, events)
 
-    spread = spreading(connection, audit, model, Noting(people, count=12))
+    # both workers have a guest, so that none is done with all before the other begins
+    list(spreading(connection, audit, model, Parts(people)).events())
+    spread = spreading(connection, audit, model, Noting(people, count=24))
     list(spread.events())
     assert out
     # two workers have two each
     assert set(out) == {4}
+
+
+@pytest.mark.parametrize("loading", [True, False])
+def test_no_time_of_the_run_passes_while_workers_load_its_method(
+    loading, connection, audited, monkeypatch
+):
+    audit, model, people = audited("time.sleep(0.3)")
+    monkeypatch.setattr(Heard, "loading", lambda *_: loading)
+    parts = Parts(people)
+    spread = spreading(connection, audit, model, parts, seconds=0.1)
+    list(spread.events())
+    assert spread.ending == "budget"
+    assert parts.endings.count("done") == (parts.taken.count(FOUND_BY_EACH) if loading else 0)
+    assert loading == bool(parts.endings.count("done"))
+
+
+def test_who_loads_its_method_is_heard():
+    heard = Heard()
+    assert not heard.loading({0, 1})
+    for index, phase in enumerate((LOADING, COMPILING, "global")):
+        said = msgspec.json.encode(Progress(phase, 0, 0, tried=0, found=0, queries=0))
+        heard.note({"index": index, "progress": said, "worker": "tcp://127.0.0.1:1"})
+    assert heard.loading({0, 1, 5})
+    assert not heard.loading({0, 1, 2})
+
+
+def test_a_worker_on_this_computer_writes_nothing_to_the_terminal(connection):
+    handled = connection.client.run(lambda: logging.getLogger("fairdesk").hasHandlers())
+    assert set(handled.values()) == {True}
 
 
 def test_a_large_array_crosses_once(connection, audited):

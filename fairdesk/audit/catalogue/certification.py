@@ -96,7 +96,8 @@ METHODS = (
         ),
         options=FairQuantOptions,
         division=Division(
-            why="it is the published depth-first program, on one thread, for comparison"
+            why="it is included to compare its times, which are those of one thread; "
+            "“Certification” is divided"
         ),
         cost="time; can be resumed",
         answers=QuestionKind.PROOF,
