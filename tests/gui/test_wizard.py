@@ -153,12 +153,12 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     assert wizard.state.proof.accuracy > 0.8
 
     people = wizard.people
-    assert people.roles["sex"].currentData() == Role.VARIES.value
+    assert people.rows.roles["sex"].currentData() == Role.VARIES.value
     assert not wizard.next.isEnabled()
     qtbot.mouseClick(people.chips["sex"], Qt.MouseButton.LeftButton)
-    assert people.roles["sex"].currentData() == Role.PROTECTED.value
-    choose(people.roles["housing"], "Fixed")
-    qtbot.keyClick(people.roles["sex"], Qt.Key.Key_Return)
+    assert people.rows.roles["sex"].currentData() == Role.PROTECTED.value
+    choose(people.rows.roles["housing"], "Fixed")
+    qtbot.keyClick(people.rows.roles["sex"], Qt.Key.Key_Return)
     assert wizard.state.step is Step.CHECKS
 
     qtbot.mouseClick(wizard.checks.kinds.cards[PlanKind.CUSTOM], Qt.MouseButton.LeftButton)
@@ -484,26 +484,26 @@ def test_people_answers_are_kept_when_one_goes_back(qtbot, wizard, loans, monkey
     take_model(wizard)
     people = wizard.people
     people.chips["sex"].click()
-    choose(people.roles["age"], "Protected")
+    choose(people.rows.roles["age"], "Protected")
     monkeypatch.setattr(*answered_by(AttributeDialog, low=30, step=2))
-    people.allowed["age"].click()
+    people.rows.allowed["age"].click()
     assert wizard.state.choice("age").limits[0] == 30
     assert wizard.state.choice("age").limits[1] == wizard.state.table.column("age").high
     assert wizard.state.choice("age").step == 2
-    assert "step 2" in people.allowed["age"].text()
+    assert "step 2" in people.rows.allowed["age"].text()
     assert says_who_can_be_asked(wizard) < 240
     assert ("outside", "age") in {(reason, what) for reason, what, _ in excluded(wizard)}
-    choose(people.compared["age"], "each value")
+    choose(people.rows.compared["age"], "each value")
     assert wizard.state.choice("age").every_value
     monkeypatch.setattr(*answered_by(AttributeDialog, ticks=("own", "rent")))
-    people.allowed["housing"].click()
+    people.rows.allowed["housing"].click()
     assert wizard.state.choice("housing").limits == ("own", "rent")
-    assert people.allowed["housing"].text() == "2 of 3 values…"
+    assert people.rows.allowed["housing"].text() == "2 of 3 values…"
     wizard.back.click()
     wizard.next.click()
-    assert wizard.people.roles["age"].currentText() == "Protected"
+    assert wizard.people.rows.roles["age"].currentText() == "Protected"
     monkeypatch.setattr(AttributeDialog, "exec", lambda self: self.whole.click() or 1)
-    people.allowed["age"].click()
+    people.rows.allowed["age"].click()
     assert wizard.state.choice("age").limits is None
     assert wizard.state.choice("age").step == 0
 
@@ -739,8 +739,8 @@ def test_tab_goes_through_a_page_as_it_is_read(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
     people = wizard.people
-    wanted = [*people.chips.values(), people.allowed["sex"], people.roles["sex"]]
-    wanted += [people.allowed["age"], people.roles["age"]]
+    wanted = [*people.chips.values(), people.rows.allowed["sex"], people.rows.roles["sex"]]
+    wanted += [people.rows.allowed["age"], people.rows.roles["age"]]
     order, each = [], wanted[0]
     while each is not wizard.steps:
         order.append(each)
@@ -1048,11 +1048,11 @@ def test_an_attribute_follows_another_without_typing(qtbot, wizard, loans, monke
     take_model(wizard)
     people = wizard.people
     monkeypatch.setattr(*answered_by(AttributeDialog, follows="sex"))
-    people.allowed["housing"].click()
+    people.rows.allowed["housing"].click()
     assert wizard.state.constraints == ("housing is determined by sex",)
-    assert people._notes["housing"].text() == "determined by sex"
+    assert people.rows.notes["housing"].text() == "determined by sex"
     monkeypatch.setattr(*answered_by(AttributeDialog, follows=""))
-    people.allowed["housing"].click()
+    people.rows.allowed["housing"].click()
     assert wizard.state.constraints == ()
 
 
@@ -1069,15 +1069,15 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     wizard.next.click()
     take_model(wizard)
     people = wizard.people
-    assert people._kinds["sex"].text() == "categorical  ·  30 missing"
+    assert people.rows.kinds["sex"].text() == "categorical  ·  30 missing"
     people.chips["sex"].click()
-    assert people._kinds["sex"].text() == "categorical  ·  30 missing"
-    assert "“Unknown”" in people._kinds["sex"].toolTip()
-    assert people._notes["sex"].text() == "f, m and Unknown"
-    assert people.allowed["sex"].text() == "f, m, Unknown…"
+    assert people.rows.kinds["sex"].text() == "categorical  ·  30 missing"
+    assert "“Unknown”" in people.rows.kinds["sex"].toolTip()
+    assert people.rows.notes["sex"].text() == "f, m and Unknown"
+    assert people.rows.allowed["sex"].text() == "f, m, Unknown…"
     assert says_who_can_be_asked(wizard) == 90
     # in a narrow window texts are cut, and say so
-    button, option = people.allowed["sex"], QStyleOptionButton()
+    button, option = people.rows.allowed["sex"], QStyleOptionButton()
     wizard.resize(860, 540)
     button.setFixedWidth(90)
     button.initStyleOption(option)
@@ -1086,7 +1086,7 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     assert option.text != button.text()
     assert "f, m, Unknown…" in button.toolTip()
     monkeypatch.setattr(*answered_by(AttributeDialog, unknown=False))
-    people.allowed["sex"].click()
+    people.rows.allowed["sex"].click()
     assert says_who_can_be_asked(wizard) == 60
     assert excluded(wizard) == [("missing", "sex", 30)]
 
@@ -1106,8 +1106,8 @@ def test_texts_are_kept_as_they_are(qtbot, wizard, loans):
     wizard.next.click()
     take_model(wizard)
     people = wizard.people
-    assert "housing" not in people.roles
-    assert people._kinds["housing"].text() == "free text"
+    assert "housing" not in people.rows.roles
+    assert people.rows.kinds["housing"].text() == "free text"
     people.chips["sex"].click()
     assert wizard.state.domain().attributes[3].role is Role.FIXED
 
@@ -1222,12 +1222,12 @@ def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_
     take_model(wizard)
     people = wizard.people
     assert people._unused.isHidden()
-    assert {people.roles["county"].itemText(i) for i in range(2)} == {"Not used", "Protected"}
-    assert people.roles["county"].count() == 2
+    assert {people.rows.roles["county"].itemText(i) for i in range(2)} == {"Not used", "Protected"}
+    assert people.rows.roles["county"].count() == 2
     people.chips["religion"].click()
     assert people._count.text() == "religion defines groups only."
     assert phrases.NOT_GIVEN in people._off.text()
-    choose(people.roles["county"], "Protected")
+    choose(people.rows.roles["county"], "Protected")
     wizard.next.click()
     checks = wizard.checks
     checks.kinds.cards[PlanKind.CUSTOM].button.click()
@@ -1238,9 +1238,9 @@ def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_
     assert checks.rules.isHidden()
     wizard.back.click()
     # every way to be compared with everybody else is too many
-    choose(people.roles["county"], "Not used")
+    choose(people.rows.roles["county"], "Not used")
     for name in ("sex", "age", "income", "housing"):
-        choose(people.roles[name], "Protected")
+        choose(people.rows.roles[name], "Protected")
         state = wizard.state
         if name in ("age", "income"):
             state.choose(name, Choice(role=Role.PROTECTED, every_value=True))
@@ -1306,10 +1306,10 @@ def test_nasty_tables_leave_every_page_with_a_sentence(qtbot, wizard, tmp_path, 
     wizard._next()
     assert state.step is Step.PEOPLE
     people = wizard.people
-    for name in list(people.roles):
-        choose(people.roles[name], "Protected")
+    for name in list(people.rows.roles):
+        choose(people.rows.roles[name], "Protected")
         assert state.blocked(Step.PEOPLE) or wizard.next.isEnabled()
-        choose(people.roles[name], "Variable")
+        choose(people.rows.roles[name], "Variable")
     assert state.blocked(Step.PEOPLE)
     people.tabs.setCurrentIndex(1)
     people.constraints.field.setText("x = y")

@@ -2,54 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from PySide6.QtCore import QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import (
-    QComboBox,
     QGridLayout,
     QPushButton,
-    QStyleOptionButton,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.app.plan import Choice
-from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.profiling.profile import suggest_protected
-from fairdesk.data.table import Column, Kind, Table
+from fairdesk.data.table import Column, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.kit import layouts, theme, tips
-from fairdesk.gui.kit.parts import Elided, Words, calm, clear, quiet, scrolled, short
+from fairdesk.gui.kit.parts import Words, clear, quiet, scrolled, short
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
+from fairdesk.gui.wizard.people.attribute_rows import AttributeRows
 from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
-from fairdesk.gui.wizard.preview import KINDS, TinyChart
-from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
 from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import counted, listed, quoted
-from fairdesk.wording.words import short as brief
 
-_ROLES = {Role.VARIES: "Variable", Role.PROTECTED: "Protected", Role.FIXED: "Fixed"}
-_ROLE_HINTS = {
-    Role.VARIES: "Instances may have any of its allowed values.",
-    Role.PROTECTED: "For every instance, the decisions with all its tested values are compared.",
-    Role.FIXED: "It keeps the values of the data rows.",
-}
-#: The roles of what the model is not given.
-_UNSEEN = {Role.VARIES: "Not used", Role.PROTECTED: "Protected"}
-_UNSEEN_HINTS = {
-    Role.VARIES: "It is not part of the audit.",
-    Role.PROTECTED: "It defines groups only. No decision can depend on it, so it is never changed.",
-}
 #: What the page is for, with a model and with its decisions alone.
 _TESTED = (
     "Mark the protected attributes. FairDesk tests whether changing only these changes the "
@@ -58,8 +41,6 @@ _TESTED = (
 _COMPARED = "Mark the protected attributes. They define the groups whose decisions are compared."
 #: The bars of the editor's chart.
 _BARS = 40
-#: So many letters of values are written on a button; of more there is only the number.
-_LISTED = 22
 
 
 class PeoplePage(Page):
@@ -73,13 +54,11 @@ class PeoplePage(Page):
             _TESTED,
         )
         self._shown: tuple[Table | None, tuple[str, ...]] = (None, ())
-        self.roles: dict[str, QComboBox] = {}
-        self.allowed: dict[str, QPushButton] = {}
-        self.compared: dict[str, QComboBox] = {}
         self.chips: dict[str, QPushButton] = {}
-        self._names: dict[str, Words] = {}
-        self._kinds: dict[str, Elided] = {}
-        self._notes: dict[str, Elided] = {}
+        self.rows = AttributeRows()
+        self.rows.role_chosen.connect(self._choose_role)
+        self.rows.every_value_chosen.connect(self._choose_values)
+        self.rows.wanted.connect(self._edit)
         self._examiner = Latest(self)
         self._judge = Latest(self)
         self._questioned: Domain | None = None
@@ -87,17 +66,12 @@ class PeoplePage(Page):
         self._suggestions = QGridLayout(self._suggest)
         self._suggestions.setContentsMargins(0, 0, 0, 0)
         self._suggestions.setSpacing(theme.NEAR)
-        self._inside = QWidget()
-        self._rows = QGridLayout(self._inside)
-        self._rows.setContentsMargins(0, theme.GAP, theme.GAP, 0)
-        self._rows.setHorizontalSpacing(theme.GAP)
-        self._rows.setVerticalSpacing(theme.NEAR)
         self.constraints = ConstraintsEditor(desk)
         self.constraints.changed.connect(self._constrained)
         self.constraints.absent.proposed.connect(self._propose)
         self.tabs = QTabWidget()
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(scrolled(self._inside), "&Attributes")
+        self.tabs.addTab(scrolled(self.rows), "&Attributes")
         self.tabs.addTab(self.constraints, "")
         self._count = Words(strong=True)
         self._off = Words()
@@ -133,49 +107,22 @@ class PeoplePage(Page):
 
     def first_field(self) -> QWidget:
         """Return what has the keyboard when the page comes on screen."""
-        return next(iter((*self.chips.values(), *self.roles.values())), self.tabs)
+        return next(iter((*self.chips.values(), *self.rows.roles.values())), self.tabs)
 
     def inputs(self) -> Iterator[QWidget]:
         """Yield the suggestions, and the inputs of all rows from left to right."""
         yield from self.chips.values()
-        for name in self._names:
-            for inputs in (self.allowed, self.roles, self.compared):
-                if name in inputs:
-                    yield inputs[name]
+        yield from self.rows.inputs()
 
     # -- building -----------------------------------------------------------------------------
 
     def _build(self) -> None:
-        clear(self._rows)
-        for widgets in (self.roles, self.allowed, self.compared):
-            widgets.clear()
-        for words in (self._names, self._kinds, self._notes):
-            words.clear()
         table = self.state.table
         if table is None:
+            self.rows.clear()
             return
-        for place, head in enumerate(
-            ("Attribute", "In the data", "Allowed", "Role", "Values tested")
-        ):
-            self._rows.addWidget(_line(head), 0, place)
-        # of what is visible Qt would show, and lay out anew, each of hundreds of parts by itself
-        self._inside.hide()
         seen, unseen = self.state.attribute_names(), self.state.unseen_names()
-        for row, name in enumerate(seen, start=1):
-            self._add(row, table.column(name))
-        if unseen:
-            note = quiet(
-                "The model does not receive these columns. If protected, they define groups "
-                "whose outcomes can be measured and compared."
-            )
-            note.setContentsMargins(0, theme.GAP, 0, 0)
-            self._rows.addWidget(note, len(seen) + 1, 0, 1, 5)
-        for row, name in enumerate(unseen, start=len(seen) + 2):
-            self._add(row, table.column(name), seen=False)
-        self._inside.show()
-        for place, stretch in enumerate((3, 0, 3, 0, 5)):
-            self._rows.setColumnStretch(place, stretch)
-        self._rows.setRowStretch(self._rows.rowCount(), 1)
+        self.rows.show_columns(table, seen, unseen, self.desk.histograms)
         self._build_suggestions(table)
         shown = (*unseen, self.state.predictions)
         unused = tuple(name for name in self.state.unused_names() if name not in shown)
@@ -186,59 +133,9 @@ class PeoplePage(Page):
             why = "free text does not define groups"
         self._unused.setText(f"Not listed, because {why}: {_some(unused)}.")
 
-    def _add(self, row: int, column: Column, *, seen: bool = True) -> None:
-        name = column.name
-        words = Words(short(name, 28), wrap=False)
-        words.setToolTip(tips.plain(name))
-        self._kinds[name] = Elided(tone="quiet")
-        named = layouts.column(words, self._kinds[name], spacing=0)
-        self._names[name] = words
-        self._rows.addLayout(named, row, 0)
-        self._rows.addWidget(TinyChart(name, self.desk.histograms.get(name, ())), row, 1)
-        if column.kind is Kind.TEXT:
-            self._rows.addWidget(_line("any text"), row, 2)
-            self._rows.addWidget(_line("Unchanged"), row, 3)
-            return
-        button = _Cut()
-        button.setAutoDefault(False)
-        button.clicked.connect(lambda _checked=False: self._edit(column))
-        self.allowed[name] = button
-        self._rows.addWidget(button, row, 2)
-        role = QComboBox()
-        hints = _ROLE_HINTS if seen else _UNSEEN_HINTS
-        for each, text in (_ROLES if seen else _UNSEEN).items():
-            role.addItem(text, each.value)
-            role.setItemData(role.count() - 1, hints[each], Qt.ItemDataRole.ToolTipRole)
-        role.setAccessibleName(f"Role of {name}")
-        role.activated.connect(lambda _index: self._choose_role(name, Role(role.currentData())))
-        calm(role)
-        self.roles[name] = role
-        self._rows.addWidget(role, row, 3)
-        self._rows.addLayout(self._comparison(column), row, 4)
-
-    def _comparison(self, column: Column) -> QVBoxLayout:
-        """Make what says which values are compared: a choice where there is one, else words."""
-        self._notes[column.name] = Elided(tone="quiet")
-        place = layouts.column(self._notes[column.name], spacing=0)
-        if column.kind.is_number:
-            combo = QComboBox()
-            combo.addItem("some values across the range", userData=False)
-            combo.addItem("each value", userData=True)
-            combo.setAccessibleName(f"Tested values of {column.name}")
-            combo.activated.connect(
-                lambda _index: self._choose(
-                    column.name,
-                    replace(self.state.choice(column.name), every_value=bool(combo.currentData())),
-                )
-            )
-            calm(combo)
-            self.compared[column.name] = combo
-            place.addWidget(combo)
-        return place
-
     def _build_suggestions(self, table: Table) -> None:
         clear(self._suggestions)
-        names = [name for name in suggest_protected(table) if name in self.roles]
+        names = [name for name in suggest_protected(table) if name in self.rows.roles]
         self._suggest.setVisible(bool(names))
         self._suggestions.addWidget(Words("Often protected:", tone="quiet", wrap=False), 0, 0)
         self.chips = {}
@@ -261,13 +158,16 @@ class PeoplePage(Page):
     def _choose_role(self, name: str, role: Role) -> None:
         self._choose(name, replace(self.state.choice(name), role=role))
 
+    def _choose_values(self, name: str, every: bool) -> None:  # noqa: FBT001 - the signal's argument
+        self._choose(name, replace(self.state.choice(name), every_value=every))
+
     def _edit(self, column: Column) -> None:
         state, table = self.state, self.state.table
         if table is None:
             return
         follows = state.determined_by().get(column.name, "")
         seen = state.attribute_names()
-        others = [name for name in seen if name in self.roles and name != column.name]
+        others = [name for name in seen if name in self.rows.roles and name != column.name]
         others = others if column.name in seen else []
         counts = _counts(table, column) if column.kind.is_number else []
         choice = state.choice(column.name)
@@ -389,54 +289,14 @@ class PeoplePage(Page):
 
     def _show_all(self) -> None:
         follows = self.state.determined_by()
-        for name in self._names:
+        for name in self.rows.names:
             self._show(name, follows)
 
-    def _show(self, name: str, follow: dict[str, str]) -> None:
+    def _show(self, name: str, follows: Mapping[str, str]) -> None:
         """Show what is decided about one attribute, given which follow which."""
-        state, table = self.state, self.state.table
-        if table is None:
-            return
-        column, choice = table.column(name), state.choice(name)
-        protected = choice.role is Role.PROTECTED
-        self._names[name].setFont(theme.scaled(self.font(), 1.0, strong=protected))
-        kind = KINDS[column.kind].lower()
-        if name not in self.roles:
-            self._kinds[name].say(kind)
-            return
-        role = self.roles[name]
-        # what the model is not given has fewer roles
-        role.setCurrentIndex(max(role.findData(choice.role.value), 0))
+        self.rows.show_choice(name, self.state, follows.get(name, ""))
         if (chip := self.chips.get(name)) is not None:
             self._show_chip(chip, name)
-        follows = follow.get(name, "")
-        note, allowed, several, unknown = "", "", False, False
-        try:
-            attribute = state.attribute(name)
-        except SpecError as error:
-            note = str(error)
-            allowed = "Change…"
-        else:
-            several, unknown = compared_choices(attribute), attribute.unknown
-            allowed = _allowed(column, choice, attribute)
-            if protected and not several:
-                note = compared_text(attribute)
-        if follows:
-            note = f"determined by {quoted(follows)}"
-        missing = f"{column.missing:,} missing"
-        self._kinds[name].say(f"{kind}  ·  {missing}" if column.missing else kind)
-        if unknown:
-            known = f"{missing}: tested as a value of its own, “Unknown”"
-            self._kinds[name].setToolTip(tips.plain(known))
-        button = self.allowed[name]
-        button.setText(allowed.replace("&", "&&"))
-        button.setAccessibleName(f"Allowed values of {name}: {allowed}")
-        button.setToolTip(tips.plain(allowed))
-        self._notes[name].say(note)
-        self._notes[name].setVisible(bool(note))
-        if (combo := self.compared.get(name)) is not None:
-            combo.setVisible(protected and several and not follows)
-            combo.setCurrentIndex(int(choice.every_value))
 
     def _show_chip(self, chip: QPushButton, name: str) -> None:
         protected = self.state.choice(name).role is Role.PROTECTED
@@ -444,27 +304,6 @@ class PeoplePage(Page):
         chip.setChecked(protected)
         del blocked
         chip.setText(f"{'✓' if protected else '+'}  {short(name).replace('&', '&&')}")
-
-
-class _Cut(QPushButton):
-    """A button that cuts its text at the end when the room is short."""
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Stay readable."""
-        return QSize(6 * self.fontMetrics().height(), super().minimumSizeHint().height())
-
-    def initStyleOption(self, option: QStyleOptionButton) -> None:  # noqa: N802 - Qt's name
-        """Cut the text."""
-        super().initStyleOption(option)
-        room = self.width() - 2 * theme.GAP
-        option.text = option.fontMetrics.elidedText(
-            option.text, Qt.TextElideMode.ElideRight, room, int(Qt.TextFlag.TextShowMnemonic)
-        )
-
-
-def _line(text: str = "") -> Words:
-    """Make one quiet line: a hundred rows of words that wrap would take seconds to lay out."""
-    return Words(text, tone="quiet", wrap=False)
 
 
 def _judged(domain: Domain, table: Table) -> SpecError | None:
@@ -481,27 +320,6 @@ def _counts(table: Table, column: Column) -> list[int]:
     codes = table.codes[:, table.index(column.name)]
     counts, _ = np.histogram(codes[~np.isnan(codes)], _BARS, (column.low, column.high))
     return [int(count) for count in counts]
-
-
-def _allowed(column: Column, choice: Choice, attribute: Attribute) -> str:
-    """Say in a few words what is allowed of a column."""
-    if column.kind.is_number:
-        low, high = choice.limits or (column.low, column.high)
-        step = f", step {brief(choice.step)}" if choice.step else ""
-        return f"{_figure(low)} to {_figure(high)}{step}…"
-    chosen = [str(value) for value in choice.limits] if choice.limits else list(column.values)
-    total = len(column.values)
-    if len(chosen) < total:
-        return f"{len(chosen):,} of {total:,} values…"
-    # with “Unknown”, where missing cells are a value
-    values = attribute.values or tuple(chosen)
-    together = ", ".join(values)
-    return f"{together}…" if len(together) <= _LISTED else f"all {len(values):,} values…"
-
-
-def _figure(value: float | str) -> str:
-    number = float(value)
-    return f"{number:,.0f}" if number == int(number) else brief(number, 4)
 
 
 def _some(names: tuple[str, ...], most: int = 12) -> str:
