@@ -10,22 +10,18 @@ from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
-from fairdesk.errors import DataError, FairDeskError, ModelError
+from fairdesk.errors import DataError, FairDeskError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.choices import Choice
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
     Busy,
     Card,
-    DropZone,
-    bounded,
-    calm,
-    labelled,
-    quiet,
     scrolled,
     short,
 )
 from fairdesk.gui.kit.threads.background import Latest
+from fairdesk.gui.wizard.model.empty_part import EmptyPart
+from fairdesk.gui.wizard.model.environment_offer import offer_environment, offer_versions
 from fairdesk.gui.wizard.model.feeding import Feeding, Outcome, Tried
 from fairdesk.gui.wizard.model.inputs.dialog import asked_for_input
 from fairdesk.gui.wizard.model.opened_part import OpenedPart
@@ -81,7 +77,11 @@ class ModelPage(Page):
         self._trust.trusted.connect(self.opener.trust)
         self._trust.other.connect(self._choose)
         self._stack = QStackedWidget()
-        for part in (self._empty_part(), self._trust, self._opened_part(), self._opening_part()):
+        self._empty = EmptyPart()
+        self._empty.asked.connect(self._choose)
+        self._empty.taken.connect(self._take_predictions)
+        self.column = self._empty.column
+        for part in (self._empty, self._trust, self._opened_part(), self._opening_part()):
             self._stack.addWidget(part)
         self.body.addWidget(self._stack, 1)
         self.beside_title.insertWidget(1, self._busy)
@@ -96,7 +96,7 @@ class ModelPage(Page):
     def enter(self) -> None:
         """Show the answers, and match and try the model when that is due."""
         super().enter()
-        self._show_columns()
+        self._empty.show_columns(self.state)
         asked = self._outcome
         if asked != self._asked:
             # what the answers were said to mean was said of another outcome
@@ -112,7 +112,11 @@ class ModelPage(Page):
 
     def first_field(self) -> QWidget:
         """Return what has the keyboard when the page comes on screen."""
-        return self.opened.check.answer.combo if self.state.card is not None else self._empty.button
+        return (
+            self.opened.check.answer.combo
+            if self.state.card is not None
+            else self._empty.zone.button
+        )
 
     @property
     def busy(self) -> bool:
@@ -161,32 +165,6 @@ class ModelPage(Page):
         self.changed.emit()
 
     # -- building -----------------------------------------------------------------------------
-
-    def _empty_part(self) -> QWidget:
-        self._empty = DropZone(
-            "Drop a model file here",
-            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
-            "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm); a TensorFlow "
-            "SavedModel is a folder: drop the folder",
-        )
-        self._empty.asked.connect(self._choose)
-        self.column = bounded(Choice("Choose a column…", deliberate=True), 20)
-        calm(self.column)
-        self.column.activated.connect(lambda: self._take_predictions(self.column.currentText()))
-        self._without = Card(margin=theme.GAP)
-        row = layouts.row(
-            layouts.grow(
-                quiet(
-                    "Without the model, FairDesk can use its decisions in a column of the "
-                    "data: groups can be compared and a report written. Methods that query "
-                    "the model need the model itself."
-                )
-            ),
-            labelled("Column with its &decisions", self.column),
-            spacing=theme.WIDE,
-        )
-        self._without.body.addLayout(row)
-        return layouts.panel(layouts.grow(self._empty), self._without, spacing=theme.GAP)
 
     def _opening_part(self) -> QWidget:
         part = Card(margin=theme.PAGE)
@@ -275,7 +253,9 @@ class ModelPage(Page):
             self.changed.emit()
             return
         if isinstance(result, Stranded):
-            self._offer_environment(result)
+            self._refuse(result.error)
+            another = ("Choose another &file…", self._choose)
+            offer_environment(self.banner, result, self._make_environment, another)
             return
         state, card = self.state, result.card
         state.set_model(card, trusted=card.needed_trust)
@@ -286,32 +266,7 @@ class ModelPage(Page):
         self.changed.emit()
         self.prove()
         if result.better is not None and not result.better.obstacle:
-            self.banner.say(
-                result.better.mismatch,
-                "It was opened, but its outputs may differ from those with the versions it "
-                "was saved with. FairDesk can open it with the right versions in a separate "
-                "environment (a download of some hundred megabytes from the package "
-                "registry).",
-                [(f"Open with {result.better.title}…", self._make_environment)],
-            )
-
-    def _offer_environment(self, result: Stranded) -> None:
-        self._refuse(result.error)
-        self.banner.tell(
-            ModelError(
-                result.error.what,
-                why=result.needed.mismatch,
-                remedy=(
-                    "FairDesk can open it with the right versions in a separate environment, "
-                    "which is created once (a download of some hundred megabytes from the "
-                    "package registry)."
-                ),
-            ),
-            [
-                (f"Create environ&ment with {result.needed.title}", self._make_environment),
-                ("Choose another &file…", self._choose),
-            ],
-        )
+            offer_versions(self.banner, result.better, self._make_environment)
 
     def _make_environment(self) -> None:
         self.opener.open_again(make_environment=True)
@@ -397,7 +352,7 @@ class ModelPage(Page):
         self._column, self._feeding.fed = "", None
         self.banner.clear()
         self._show_whatever()
-        self._show_columns()
+        self._empty.show_columns(self.state)
         self.column.setFocus()
         self.changed.emit()
 
@@ -411,14 +366,6 @@ class ModelPage(Page):
         self._take_focus(self.opened.check.answer.combo)
         self.failed.emit()
         self.changed.emit()
-
-    def _show_columns(self) -> None:
-        table = self.state.table
-        self._without.setVisible(table is not None and bool(self.state.favourable))
-        self.column.clear()
-        if table is not None:
-            self.column.addItems(list(self.state.label_candidates()))
-            self.column.setCurrentIndex(-1)
 
     # -- answering ----------------------------------------------------------------------------
 
