@@ -50,9 +50,9 @@ class Heard:
         self._last.pop(index, None)
 
     def loading(self, out: Collection[int]) -> bool:
-        """Return whether those of these shards that were heard of still load their method."""
+        """Return whether none of these shards said that it does more than load its method."""
         said = {said.phase for index, (_, said) in list(self._last.items()) if index in out}
-        return bool(said) and said <= {LOADING, COMPILING}
+        return said <= {LOADING, COMPILING}
 
     def phase(self, out: Collection[int]) -> str:
         """Return what one of the shards that are out does; empty where none was heard of."""
