@@ -498,7 +498,7 @@ def test_people_answers_are_kept_when_one_goes_back(qtbot, wizard, loans, monkey
     monkeypatch.setattr(*answered_by(AttributeDialog, ticks=("own", "rent")))
     people.rows.allowed["housing"].click()
     assert wizard.state.choice("housing").limits == ("own", "rent")
-    assert people.rows.allowed["housing"].text() == "2 of 3 values…"
+    assert people.rows.allowed["housing"].text() == "2 of 3 values"
     wizard.back.click()
     wizard.next.click()
     assert wizard.people.rows.roles["age"].currentText() == "Protected"
@@ -1074,7 +1074,7 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     assert people.rows.kinds["sex"].text() == "categorical  ·  30 missing"
     assert "“Unknown”" in people.rows.kinds["sex"].toolTip()
     assert people.rows.notes["sex"].text() == "f, m and Unknown"
-    assert people.rows.allowed["sex"].text() == "f, m, Unknown…"
+    assert people.rows.allowed["sex"].text() == "f, m, Unknown"
     assert says_who_can_be_asked(wizard) == 90
     # in a narrow window texts are cut, and say so
     button, option = people.rows.allowed["sex"], QStyleOptionButton()
@@ -1084,7 +1084,7 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     assert option.text.endswith("…")
     assert option.text.startswith("f, ")
     assert option.text != button.text()
-    assert "f, m, Unknown…" in button.toolTip()
+    assert "f, m, Unknown" in button.toolTip()
     monkeypatch.setattr(*answered_by(AttributeDialog, unknown=False))
     people.rows.allowed["sex"].click()
     assert says_who_can_be_asked(wizard) == 60

@@ -248,15 +248,15 @@ def _allowed(column: Column, choice: Choice, attribute: Attribute) -> str:
     if column.kind.is_number:
         low, high = choice.limits or (column.low, column.high)
         step = f", step {brief(choice.step)}" if choice.step else ""
-        return f"{_figure(low)} to {_figure(high)}{step}…"
+        return f"{_figure(low)} to {_figure(high)}{step}"
     chosen = [str(value) for value in choice.limits] if choice.limits else list(column.values)
     total = len(column.values)
     if len(chosen) < total:
-        return f"{len(chosen):,} of {total:,} values…"
+        return f"{len(chosen):,} of {total:,} values"
     # with “Unknown”, where missing cells are a value
     values = attribute.values or tuple(chosen)
     together = ", ".join(values)
-    return f"{together}…" if len(together) <= _LISTED else f"all {len(values):,} values…"
+    return together if len(together) <= _LISTED else f"all {len(values):,} values"
 
 
 def _figure(value: float | str) -> str:
