@@ -26,7 +26,6 @@ from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.commands import Commands, Shortcuts
-from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
 from fairdesk.gui.kit.hints.helping import ask_help, set_topic
 from fairdesk.gui.kit.keys import Found
@@ -329,10 +328,7 @@ class MainWindow(QMainWindow):
 
     def _say(self, text: str) -> None:
         """Show a sentence above the bar of the run, which stays in sight."""
-        bar = self.workspace.bar if self.workspace is not None else None
-        self.notice.say(
-            text, bar.height() + theme.NEAR if bar is not None and bar.isVisible() else 0
-        )
+        self.notice.say(text, self.workspace.bar if self.workspace is not None else None)
 
     def _show_state(self) -> None:
         workspace = self.workspace

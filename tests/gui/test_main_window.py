@@ -420,6 +420,10 @@ def test_a_notice_moves_nothing_and_needs_no_room_before(qtbot, window, ran):
     assert notice.text == notice.accessibleName() == "The run has started."
     assert window.workspace.geometry() == before
     assert notice.geometry().bottom() < bar.mapTo(window, QPoint()).y()
+    height = bar.height()
+    bar.queue.fold.click()
+    qtbot.waitUntil(lambda: bar.height() > height)
+    qtbot.waitUntil(lambda: notice.geometry().bottom() < bar.mapTo(window, QPoint()).y())
     qtbot.mouseClick(notice, Qt.MouseButton.LeftButton)
     assert not notice.text
     window.workspace.said.emit("The run is complete.")
