@@ -120,7 +120,7 @@ class AttributeRows(QWidget):
         for row, name in enumerate(unseen, start=len(seen) + 2):
             self._add(row, table.column(name), histograms.get(name, ()), seen=False)
         self.show()
-        for place, stretch in enumerate((3, 0, 3, 0, 5)):
+        for place, stretch in enumerate((4, 0, 3, 0, 4)):
             self._rows.setColumnStretch(place, stretch)
         self._rows.setRowStretch(self._rows.rowCount(), 1)
 
@@ -232,7 +232,7 @@ class _Cut(QPushButton):
     def initStyleOption(self, option: QStyleOptionButton) -> None:  # noqa: N802 - Qt's name
         """Cut the text."""
         super().initStyleOption(option)
-        room = self.width() - 2 * theme.GAP
+        room = self.width() - theme.WIDE
         option.text = option.fontMetrics.elidedText(
             option.text, Qt.TextElideMode.ElideRight, room, int(Qt.TextFlag.TextShowMnemonic)
         )
