@@ -78,7 +78,7 @@ def shares_alone(run: RunRecord | RunState, together: Share) -> Pictured:
         and each.whom == together.whom
         and len(each.attributes) == 1 < len(together.attributes)
     ]
-    shown = [together, *sorted(alone, key=lambda each: -each.estimate)[: _GROUPS - 1]]
+    shown = [together, *alone[: _GROUPS - 1]]
     bars = tuple(
         ShareBar.of(
             say("Any change")

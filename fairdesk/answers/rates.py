@@ -107,7 +107,8 @@ def misfit_sentence(
     if not groups:
         return ""
     return say(
-        "The model of the data does not fit {groups}: do not quote its shares for them.",
+        "The model of the data does not fit {groups}: do not quote its shares as shares of real "
+        "people.",
         groups=groups,
     )
 

@@ -442,7 +442,17 @@ def pair_statement(
         after=", ".join(after for _, _, after in changed),
         second=words.decision_word(spec, pair.partner_class),
     )
-    return Statement("example", label, shown, sentence, say("Everything else is equal."))
+    return Statement(
+        "example",
+        label,
+        shown,
+        sentence,
+        say(
+            "Everything else is equal (pair {number} of run {run}).",
+            number=words.number(pair.id),
+            run=str(pair.run),
+        ),
+    )
 
 
 def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

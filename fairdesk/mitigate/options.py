@@ -139,8 +139,8 @@ class AequitasOptions(RepairOptions, frozen=True):
             le=100.0,
             title="Maximum augmentation size",
             description=(
-                "The augmentation size is doubled until it would exceed this percentage of the "
-                "training rows."
+                "Twice as many rows are added each time, up to this percentage of the training "
+                "rows."
             ),
         ),
     ] = 32.0

@@ -190,7 +190,7 @@ def _people(state: WizardState) -> Iterator[str]:
         yield "No attribute is protected: identity terms in texts are compared."
     follows = state.determined_by()
     if vary := [name for name in _named(state, Role.VARIES) if name not in follows]:
-        yield f"Variable: {listed(vary)}."
+        yield f"Variable: {words.some(vary, 6)}."
     if fixed := _named(state, Role.FIXED):
         yield f"Fixed: {listed(fixed)}."
     if unknown := [each.name for each in attributes if each.unknown]:

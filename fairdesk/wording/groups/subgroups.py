@@ -310,15 +310,29 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         untouched=_untouched(rule_set),
     )
     sentence = f"{sentence} {_as_wide(spec, rule_set)}".rstrip()
-    brief = say(
-        "{inside} for {group} against {outside} for {others}, in {what}; {untouched}.",
-        inside=_rate(rule_set, rule_set.phi_in),
-        group=rule_phrase(spec, rule_set.conditions),
-        outside=_rate(rule_set, rule_set.phi_out),
-        others=_others(rule_set),
-        what=_samples(rule_set),
-        untouched=_untouched(rule_set),
-    )
+    values = {
+        "inside": _rate(rule_set, rule_set.phi_in),
+        "group": rule_phrase(spec, rule_set.conditions),
+        "outside": _rate(rule_set, rule_set.phi_out),
+        "others": _others(rule_set),
+        "what": _samples(rule_set),
+    }
+    real = rule_set.data_in, rule_set.data_out
+    if rule_set.holds_on_data and real[0] is not None and real[1] is not None:
+        # rates of real people go before estimated ones
+        brief = say(
+            "In the data {real_in} for {group} against {real_out} for {others}; estimated from "
+            "{what}: {inside} against {outside}.",
+            real_in=_rate(rule_set, real[0]),
+            real_out=_rate(rule_set, real[1]),
+            **values,
+        )
+    else:
+        brief = say(
+            "{inside} for {group} against {outside} for {others}, in {what}; {untouched}.",
+            untouched=_untouched(rule_set),
+            **values,
+        )
     label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
     said = Statement("estimated", label, value, sentence)
     if rule_set.outcome:

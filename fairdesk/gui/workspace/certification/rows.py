@@ -68,7 +68,7 @@ def rate_rows(
     rows: list[tuple[Cell, ...]] = []
     for rates in found:
         bounded = bounded_rates(spec, rates, tables)
-        for each in (one for one in bounded if not one.is_outside):
+        for each in (one for one in bounded if one.is_shown):
             low, high = each.ends
             rows.append(
                 (

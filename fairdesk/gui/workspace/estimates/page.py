@@ -37,7 +37,8 @@ _MOST_SETS = 60
 #: What an estimate is, and what the marks mean.
 EXPLAINED = (
     "How often the decision changes when only protected attributes change. Solid: counted, all "
-    "were tested. Hatched: estimated from a random sample, with its confidence interval."
+    "were tested. Hatched: estimated from a random sample, with its confidence interval. One whose "
+    "decision changes with several attributes is counted for each."
 )
 #: In which order shares are shown: people before combinations.
 _ORDER = ("data", "domain", "perturbed")

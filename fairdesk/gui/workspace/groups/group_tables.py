@@ -36,7 +36,7 @@ from fairdesk.wording.groups.tables import outcome_of, reference_of
 _EACH = "each attribute alone"
 _BOTH = "decision and recorded outcome"
 #: Above tables with different references.
-_APART = "The references differ: do not compare ratios between these tables."
+_APART = "The ratios are against different groups ({groups}): do not compare them between tables."
 #: In less width tables of the same groups stand below each other.
 _BESIDE = 820
 
@@ -270,7 +270,9 @@ class GroupTables(RunPage):
                 self._lines[-1].setSpacing(theme.WIDE)
                 self._column.addLayout(self._lines[-1])
             elif _references(self.shown[-1].table) != _references(table):
-                self._column.insertWidget(self._column.count() - 1, parts.quiet(_APART))
+                both = (", ".join(_references(each)) for each in (self.shown[-1].table, table))
+                apart = parts.quiet(_APART.format(groups=" and ".join(filter(None, both))))
+                self._column.insertWidget(self._column.count() - 1, apart)
             self._lines[-1].addWidget(part, 1)
             self.shown.append(part)
         self._turn()

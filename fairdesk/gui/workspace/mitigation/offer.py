@@ -14,6 +14,7 @@ from fairdesk.errors import SpecError
 from fairdesk.gui.workspace.subgroups.finding import score_text
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.rules import rule_phrase
 
 #: The mitigations: by pairs, and by a subgroup.
@@ -82,8 +83,8 @@ def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
     """List the rule sets that stand for themselves, of each question the newest run's."""
     newest: dict[tuple[str, str], tuple[RunRecord, list[RuleSet]]] = {}
     for run in runs:
-        for each in run.figures:
-            if isinstance(each, RuleSet) and each.leader < 0:
+        for _mined, sets in subgroup_words.mined_with(run.figures):
+            for each in subgroup_words.leaders(sets):
                 key = run.spec.text, each.outcome
                 if key not in newest or newest[key][0] is not run:
                     newest[key] = (run, [])

@@ -27,10 +27,10 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 
-_HEADER = ("Run", "Method", "State", "Seed", "Result", "Queries", "Time")
-_NUMBERS = (3, 4, 5, 6)
+_HEADER = ("Run", "Method", "State", "Seed", "Result", "Time")
+_NUMBERS = (3, 4, 5)
 #: Columns that are as wide as what they hold: it must be read whole.
-_WHOLE = (0, 2, 3, 4, 5, 6)
+_WHOLE = (0, 2, 3, 4, 5)
 #: The column that is there only where runs differ in it, and there is room for it.
 _SEED = 3
 
@@ -169,12 +169,12 @@ class RunsTable(QTableWidget):
                 f"{OF_STATE[run.state].value} {state}",
                 str(run.spec.seed),
                 _result(run),
-                words.number(run.queries),
                 words.duration(run.elapsed),
             )
             for place, text in enumerate(texts):
                 item = QTableWidgetItem(text)
                 item.setTextAlignment(RIGHT if place in _NUMBERS else LEFT)
+                item.setToolTip(f"{words.queries(run.queries)}, seed {run.spec.seed}")
                 if place == 1 and run.spec.continues:
                     item.setText(f"{text}, continues {run.spec.continues}")
                 self.setItem(row, place, item)
@@ -209,9 +209,8 @@ def _result(run: RunRecord) -> str:
 
 def _groups_result(run: RunRecord) -> str:
     """Say what a run about groups came to: how many rule sets, and the greatest difference."""
-    tables = sum(isinstance(each, GroupTable) for each in run.figures)
-    if tables:
-        return words.counted(tables, "group table")
+    if any(isinstance(each, GroupTable) for each in run.figures):
+        return "rates by group"
     examined = sum(each.rule_sets for each in run.figures if isinstance(each, RuleSearchSummary))
     greatest = greatest_text(run)
     parts = (words.counted(examined, "subgroup") if examined else "", greatest)

@@ -442,7 +442,7 @@ class PairDetail(QWidget):
             count = "all" if alike == len(domain.others) else f"{alike} of"
             said.append(
                 f"Nearest data row: {words.number(form.real.row)}, recorded outcome "
-                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} attributes."
+                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} other attributes."
             )
         self._plausible.setText(" ".join(said))
         real = None if form is None else form.real

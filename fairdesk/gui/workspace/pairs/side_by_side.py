@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
@@ -151,6 +152,11 @@ class SideBySide(TableModel):
     def show(self, pair: Pair, real: Real | None) -> None:
         """Show another pair; the lines stay where they are when it is the same one."""
         lines = compare(self._session.spec, self._session.decisions, pair, real)
+        # one that is a row of the data is a person, not only an instance
+        is_row = real is not None and np.array_equal(real.person, pair.row)
+        first = "In the data" if is_row else "Instance"
+        self._titles = ("", first, *self._titles[2:])
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 1, 1)
         if [line.name for line in lines] == [line.name for line in self._lines]:
             self._lines = lines
             last = self.index(len(lines) - 1, len(self._titles) - 1)

@@ -152,15 +152,20 @@ def _led(spec: AuditSpec, mined: RuleSearchSummary, rule_sets: Sequence[RuleSet]
         # one whose leader is not among those that were kept stands for itself
         if 0 <= each.leader < len(rule_sets):
             following[each.leader].append(Finding(each, (), mined, spec))
-    led = []
+    led, least = [], subgroup_words.lowest_of(spec, rule_sets)
     for place, each in enumerate(rule_sets):
         if 0 <= each.leader < len(rule_sets):
             continue
         # as everywhere else, by the plainest rule with this gap
         first = subgroup_words.plainest(rule_sets, place)
         found = [Finding(each, (), mined, spec), *following[place]]
-        others = tuple(other for other in found if other.rule_set is not first)
+        others = tuple(
+            other for other in found if other.rule_set is not first and other.rule_set is not least
+        )
         led.append(Finding(first, others, mined, spec))
+    if least is not None and all(each.rule_set is not least for each in led):
+        # the subgroup with the lowest rate is a finding, however alike another one is
+        led.append(Finding(least, (), mined, spec))
     return led
 
 

@@ -33,7 +33,7 @@ from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
 from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.events import Metric
-from fairdesk.results.subgroups import RuleSearchSummary
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups import subgroups as subgroup_words
 
@@ -382,12 +382,23 @@ class FindingsView(RunPage):
             self._tested.say("")
             return
         score = score_text(chosen, best.rule_set.score)
-        self._headline.say("▨ Estimated", f"{largest}{so_far}, {score}: {best.sentence}.")
+        sentence_of = f"{largest}{so_far}, {score}: {best.sentence}."
+        self._headline.say("▨ Estimated", sentence_of, _counted(best.rule_set))
         self._tested.say("\n".join((sentence, *first.notes)))
 
 
 def _outcome_text(outcome: str) -> str:
     return f"“{outcome}”" if outcome else "Mean score"
+
+
+def _counted(rule_set: RuleSet) -> str:
+    """Say the rates of real people beside the estimated ones, where the data show the gap."""
+    inside, outside = rule_set.data_in, rule_set.data_out
+    if not rule_set.outcome or not rule_set.holds_on_data or inside is None or outside is None:
+        return ""
+    digits = words.digits_apart(rule_set.phi_in, rule_set.phi_out)
+    rates = (words.percent(each, 1.0, digits) for each in (inside, outside))
+    return f"Counted in the data rows: {' against '.join(rates)}."
 
 
 def _nothing(mined: tuple[RuleSearchSummary, ...]) -> str:

@@ -28,7 +28,7 @@ class Rate:
     n_samples : int
         Of how many.
     low, high : float, optional
-        Wilson's interval (95 %); none of a mean score.
+        Wilson's interval (95 %) of an observed rate; none of a mean score.
     """
 
     name: str
@@ -126,19 +126,20 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
     """Draw the rates of a rule set: of the samples, and of the untouched rows."""
     everybody = round(rule_set.rows / rule_set.support) if rule_set.support else rule_set.rows
     named = (
-        ("Subgroup", "estimated", True, rule_set.phi_in, rule_set.n_in),
-        ("All others", "estimated", False, rule_set.phi_out, rule_set.n_out),
         ("Subgroup", "observed", True, rule_set.data_in, rule_set.rows),
         ("All others", "observed", False, rule_set.data_out, everybody - rule_set.rows),
+        ("Subgroup", "estimated", True, rule_set.phi_in, rule_set.n_in),
+        ("All others", "estimated", False, rule_set.phi_out, rule_set.n_out),
     )
-    # of texts it is not told how many hold just these terms: then there is no interval either
+    # of texts it is not told how many hold just these terms: then there is no interval
     texts = any(each.term for each in rule_set.conditions)
     rates = tuple(
         Rate(
             *(name, kind, inside, value, people),
             *(
                 (None, None)
-                if texts and kind == "observed"
+                # that of the gap allows for all tests, and for how few the data rows are
+                if texts or kind == "estimated"
                 else _ends(rule_set.outcome, value, people)
             ),
         )

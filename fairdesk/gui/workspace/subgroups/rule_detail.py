@@ -27,8 +27,8 @@ _KEY_TEXTS = (
     "Hatched: estimated from texts with a term replaced. Hollow: counted in the original texts."
 )
 _INTERVALS = (
-    "The interval of a rate covers that rate alone; that of the gap is corrected for all subgroups "
-    "and for the number of data rows."
+    "The interval of an observed rate covers that rate alone; that of the gap is corrected for all "
+    "subgroups and for the number of data rows."
 )
 _LATTICE = (
     "Rules that are one step broader (↑) or narrower (↓), with the largest gaps. Click a rule to "
