@@ -217,33 +217,15 @@ def remainder_statement(proven: Proven) -> Statement | None:
 
 
 def drawn_sentence(estimated: Estimated) -> str:
-    """Say how an estimate of the undecided part follows from the instances that were drawn."""
-    values = {
-        "k": words.number(estimated.discriminatory),
-        "n": words.number(estimated.n_samples),
-        "share": words.percent(estimated.discriminatory, estimated.n_samples, 2),
-    }
-    drawn = say(
-        "of {n} combinations drawn from regions that are not fully decided, it changed for {k} "
-        "({share})",
-        **values,
+    """Say from what the undecided part is estimated.
+
+    The share of those drawn that changed is another: what is decided of their regions is left out.
+    """
+    return say_many(
+        estimated.n_samples,
+        "estimated from {n} combination drawn at random from regions that are not fully decided.",
+        "estimated from {n} combinations drawn at random from regions that are not fully decided.",
     )
-    alike, unlike = estimated.certified, estimated.falsified
-    if alike == 0 and unlike == 0:
-        return f"{drawn}."
-    if alike is None or unlike is None:
-        return f"{drawn}; {say('what is certified or falsified there is left out.')}"
-    undecided = percent_up(1 - exactly(alike) - exactly(unlike), 2)
-    rest = (
-        say(
-            "{undecided} of these regions is undecided, {falsified} falsified.",
-            undecided=undecided,
-            falsified=least_percent(unlike),
-        )
-        if unlike
-        else say("{undecided} of these regions is undecided.", undecided=undecided)
-    )
-    return f"{drawn}; {rest}"
 
 
 def about_percent(value: float) -> str:

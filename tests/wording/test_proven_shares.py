@@ -49,7 +49,6 @@ def test_no_sentence_rounds_a_proven_share_up(spec):
     said = (
         proof_words.proven_statement(PROVEN).sentence,
         proof_words.standing_of(PROVEN),
-        proof_words.drawn_sentence(PROVEN.estimated),
         proof_words.pair_sentence(spec, PAIR),
         trials.measure_text(Measure("certified", "", "domain", CERTIFIED, None, None, 1)),
     )

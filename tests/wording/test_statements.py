@@ -5,7 +5,6 @@ import pytest
 
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.blocks import stated
-from fairdesk.results.proofs import Estimated
 from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
@@ -82,38 +81,21 @@ def test_the_report_sets_label_and_value_and_the_sentence_whole(spec, made, evid
     assert block.details == ("More.",)
 
 
-def test_what_is_estimated_of_the_undecided_part_tells_its_counts():
+def test_what_is_estimated_of_the_undecided_part_tells_from_how_many():
     said = plain(proof_words.remainder_statement(PROVEN).sentence)
     assert said == (
         f"{phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 38.0 to 44.0 %) of the undecided "
-        "3.17 %: of 1,000 combinations drawn from regions that are not fully decided, it changed "
-        "for 410 (41.00 %); what is certified or falsified there is left out. Statistical, not "
-        "certified."
+        "3.17 %: estimated from 1,000 combinations drawn at random from regions that are not fully "
+        "decided. Statistical, not certified."
     )
     whole = {"certified": 0.0, "falsified": 0.0, "undecided": 1.0, "estimated": DRAWN}
     none = proof_words.remainder_statement(msgspec.structs.replace(PROVEN, **whole))
     said = plain(none.sentence)
     assert said.startswith(
-        f"{phrases.CHANGES_FOR} at most 0.31 % (95 % confidence) of the input domain: of 1,000 "
+        f"{phrases.CHANGES_FOR} at most 0.31 % (95 % confidence) of the input domain: "
+        "estimated from 1,000 "
     )
-    assert "0 (0.00 %); what is certified or falsified there is left out." in said
     assert proof_words.remainder_statement(msgspec.structs.replace(PROVEN, estimated=None)) is None
-
-
-def test_an_estimate_follows_from_what_was_drawn_and_what_is_known_of_it():
-    counted = Estimated(1_000, 40, 0.01, 0.05, 0.95, 0.025, certified=0.2, falsified=0.02)
-    said = plain(proof_words.drawn_sentence(counted))
-    assert said.endswith(
-        "it changed for 40 (4.00 %); 78.00 % of these regions is undecided, 2.00 % falsified."
-    )
-    none = msgspec.structs.replace(counted, falsified=0.0)
-    left = plain(proof_words.drawn_sentence(none))
-    assert left.endswith("80.00 % of these regions is undecided.")
-    # nothing is taken off where nothing is known
-    known = proof_words.drawn_sentence(
-        msgspec.structs.replace(counted, certified=0.0, falsified=0.0)
-    )
-    assert plain(known).endswith("it changed for 40 (4.00 %).")
 
 
 def test_more_sentences_follow_and_empty_ones_are_no_gap():

@@ -177,6 +177,7 @@ def _whom_grid(material: Material) -> Grid:
         right=(2,),
         caption="The input domain of the certification",
         key="domain",
+        optional=True,
     )
 
 
@@ -229,7 +230,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         *_division(spec, run),
         *_pairs(spec, run),
         *_regions(spec, run),
-        Facts(tuple(_facts(run, proven, of_people, of_marginals))),
+        Facts(tuple(_facts(run, proven, of_marginals))),
         Text(_counterexamples(proven), lead="Counterexamples."),
         *map(Text, filter(None, [rounding_sentence(proven.margin)])),
         Text(
@@ -322,6 +323,8 @@ def _bars(
         *drawn(Spaces(tuple(spaces))),
         caption="Certified, falsified and undecided shares of combinations, not of people",
         key=f"bars-{run}" if of_people is None else f"combinations-{run}",
+        # the shares of all attributes together are told in numbers
+        optional=of_people is not None,
         # an estimate is drawn in what is undecided
         evidence="" if any(space.guess is not None for space in spaces) else "proven",
     )
@@ -331,14 +334,13 @@ def _bars(
         *drawn(Spaces((space_of(say("Population (a model of the data)"), of_people),))),
         caption="Certified, falsified and undecided shares",
         key=f"bars-{run}",
+        optional=True,
         evidence="proven",
     )
     return [population, of_combinations]
 
 
-def _facts(
-    run: RunRecord, proven: Proven, of_people: Proven | None, of_marginals: Proven | None
-) -> list[Fact]:
+def _facts(run: RunRecord, proven: Proven, of_marginals: Proven | None) -> list[Fact]:
     """Return the exact counts, and what they took."""
     consistent, discriminatory, left = proof_words.proven_fractions(proven)
     digits = proof_words.digits_of_proof(consistent, discriminatory, left)
@@ -369,12 +371,9 @@ def _facts(
     rest = proof_words.remainder_statement(proven)
     if rest is not None:
         facts.append(Fact("Of the undecided, estimated", rest.sentence))
-    for name, shares in (
-        ("Population (a model of the data)", of_people),
-        ("Data-weighted (attributes assumed independent)", of_marginals),
-    ):
-        if shares is not None:
-            facts.append(Fact(name, proof_words.standing_of(shares)))
+    if of_marginals is not None:
+        weighted = "Data-weighted (attributes assumed independent)"
+        facts.append(Fact(weighted, proof_words.standing_of(of_marginals)))
     return [
         *facts,
         Fact("State", words.state_word(run.state)),

@@ -380,7 +380,8 @@ def method_blocks(material: Material) -> list[Block]:
                 optional=True,
             )
         )
-        blocks.append(Facts(tuple(_changed_settings(run, settings))))
+        if changed := tuple(_changed_settings(run, settings)):
+            blocks.append(Facts(changed))
     if material.runs:
         blocks.append(appended(Text(say(_DEFAULTS))))
     return blocks
@@ -393,10 +394,9 @@ def _changed_settings(run: RunRecord, settings: Sequence[tuple[str, str, str]]) 
         name: value for name, value, _ in option_rows(msgspec.structs.replace(run, spec=asked))
     }
     for name, value, meaning in settings:
-        if name not in usual:
-            plain = name in ("seed", "budget")
-            yield Fact(say(name), value if plain else f"{value}: {say(meaning)}")
-        elif value != usual[name]:
+        if name not in usual and name != "seed":
+            yield Fact(say(name), value if name == "budget" else f"{value}: {say(meaning)}")
+        elif value != usual.get(name, value):
             title = meaning.partition(". ")[0]
             yield Fact(f"{title} ({name})", value)
 

@@ -330,7 +330,9 @@ def _table(
     if not brief:
         keys = ("n_samples", "share", *keys[1:], *last)
         widths = (*widths[:2], 0.7, *widths[2:], *(0.9 for _ in last))
-    rates = _grid(table, keys, title, widths, _key("rates", table), optional=optional)
+    # of scores beside decisions a ratio is enough; the file “groups.csv” has the rest
+    spare = optional or (table.of == "scores" and not main)
+    rates = _grid(table, keys, title, widths, _key("rates", table), optional=spare)
     against = _against(table, title, optional=optional)
     further = [*charts, *([] if brief else [rates]), against]
     return [*said, *([rates] if brief else []), *(map(appended, further) if main else further)]

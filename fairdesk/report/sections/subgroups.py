@@ -212,7 +212,7 @@ def _rules(
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
     blocks.append(_significant(spec, mined, sets, key))
     if mined.outcome and (shown := subgroup_words.foremost(spec, sets, _DRAWN)):
-        blocks.append(appended(_chart(spec, mined, shown, key)))
+        blocks.append(_chart(spec, mined, shown, key))
     blocks.append(_listed(spec, mined, leaders[:_LISTED], len(leaders), key))
     blocks += map(appended, _lattice(spec, sets[0], key))
     if same := subgroup_words.same_support_sentence(spec, mined):
@@ -246,7 +246,9 @@ def _chart(
         if mined.texts
         else say("The rate in each subgroup and that of all others"),
         key=f"apart-{key}",
+        optional=not mined.texts,
         evidence="estimated",
+        appended=True,
     )
 
 
@@ -386,6 +388,7 @@ def _lattice(spec: AuditSpec, first: RuleSet, key: str) -> list[Block]:
                 "and more specific than the one with the largest gap"
             ),
             key=f"lattice-{key}",
+            optional=True,
             evidence="estimated",
         )
     ]

@@ -210,7 +210,9 @@ def test_counts_of_any_size_are_told_to_the_last_digit(tmp_path):
 
 
 def test_the_domain_that_it_speaks_of_is_listed(tmp_path):
-    section = section_of(made(tmp_path, (FIGURES, "done")), "appendix")
+    section = section_of(
+        made(tmp_path, (FIGURES, "done"), added=("certification/domain",)), "appendix"
+    )
     (grid,) = (each for each in blocks_of(section, "Grid") if each.key == "certification/domain")
     rows = {row[0]: row[1:] for row in grid.rows}
     assert rows["sex (compared)"] == ("female, male", "2")
@@ -298,7 +300,7 @@ def test_nobody_found_among_those_drawn_gives_a_bound(tmp_path):
     section = section_of(made(tmp_path, ((none,), "done")), "certification")
     _, bound = blocks_of(section, "Statement")
     assert bound.number.replace("\u00a0", " ") == "At most 0.37 %"
-    assert "of 1,000 combinations" in bound.sentence
+    assert "from 1,000 combinations" in bound.sentence
 
 
 def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
@@ -331,7 +333,8 @@ RATES = ProvenRates(
 
 
 def test_the_population_comes_before_the_combinations_with_the_rates_of_its_groups(tmp_path):
-    report = made(tmp_path, ((*FIGURES, OF_PEOPLE, RATES), "done"))
+    added = ("certification/bars-1", "certification/combinations-1")
+    report = made(tmp_path, ((*FIGURES, OF_PEOPLE, RATES), "done"), added=added)
     text = words_of(report)
     assert phrases.PROVABLY_CHANGES.format("2.11 %") in text
     assert "for at least 97.12 %; at most" in text
