@@ -8,6 +8,8 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
 
+_HELD = "A report is final. To compare the pairs makes it a draft again."
+
 
 class WeighingLine(QWidget):
     """Says how far it is; hidden while it has nothing to say."""
@@ -30,10 +32,12 @@ class WeighingLine(QWidget):
             self._words.setText(f"Compared with the {many} in the data: {counts}")
             self._button.setText("Continue")
             self._button.setAccessibleName(f"Continue comparing with the {many} in the data")
+            self._button.setToolTip(_HELD if weighing.held else "")
         else:
             self._words.setText(f"Comparing with the {many} in the data: {counts}")
             self._button.setText("Stop")
             self._button.setAccessibleName(f"Stop comparing with the {many} in the data")
+            self._button.setToolTip("")
         self.setVisible(weighing.rests or weighing.busy)
 
     def _press(self) -> None:

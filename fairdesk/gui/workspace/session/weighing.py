@@ -39,7 +39,7 @@ class Weighing(QObject):
         super().__init__(parent)
         self._path = path
         self._work: _Work | None = None
-        self._again = False
+        self._again = self._asked = False
         self._timer = QTimer(self, interval=_PERIOD)
         self._timer.timeout.connect(self._look)
         self.done, self.total = 0, 0
@@ -75,7 +75,7 @@ class Weighing(QObject):
         if self.unwanted:
             return
         if self._work is not None:
-            self._again = True
+            self._again, self._asked = True, asked
             return
         work = self._work = _Work(self._path, asked=asked)
         self._timer.start()
@@ -122,7 +122,7 @@ class Weighing(QObject):
         self.changed.emit()
         if self._again:
             self._again = False
-            self.begin()
+            self.begin(asked=self._asked)
 
     def _fail(self, error: FairDeskError) -> None:
         assert self._work is not None, "only what was begun fails"  # noqa: S101 - mypy

@@ -267,12 +267,31 @@ def test_nothing_is_compared_for_a_final_report_unless_the_auditor_wants_so(
     button = audit.examples._weighing._button
     qtbot.waitUntil(button.isVisible, timeout=LONG)
     assert button.text() == "Continue"
+    assert "makes it a draft again" in button.toolTip()
     told = []
     audit.said.connect(told.append)
     button.click()
     qtbot.waitUntil(lambda: audit.report.standing.words == "draft again", timeout=LONG)
     assert in_file(path, make_report).status == "Draft"
     assert any("is a draft again" in each for each in told)
+
+
+def test_who_goes_on_at_once_after_a_stop_is_heeded_for_a_final_report_too(
+    no_pages, monkeypatch, qtbot, opened, path
+):
+    hold = threading.Event()
+    monkeypatch.setattr(weighing, "Worker", lambda command: Scales(hold))
+    with Store.open(path) as store:
+        store.write_details(example_details("plain"))
+        mark_final(store, "plain")
+    compared = opened(path)._session.weighing
+    qtbot.waitUntil(lambda: compared.held and not compared.under_way, timeout=LONG)
+    compared.go_on()
+    qtbot.waitUntil(lambda: compared.busy, timeout=LONG)
+    compared.stop_for_good()
+    compared.go_on()
+    hold.set()
+    qtbot.waitUntil(lambda: compared.done == compared.total > 0, timeout=LONG)
 
 
 def test_each_template_asks_for_its_own_fields(no_pages, qtbot, audit, path):
