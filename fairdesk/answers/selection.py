@@ -150,8 +150,7 @@ def pooled(runs: Sequence[Run]) -> str:
         say("run {n}: {pairs}", n=str(run.id), pairs=words.number(run.found)) for run in finding
     )
     return say(
-        "{runs} runs together found {pairs} pairs ({each}; a pair found by several counts for "
-        "each).",
+        "{runs} runs together found {pairs} pairs ({each}; pairs found twice count twice).",
         runs=words.number(len(finding)),
         pairs=words.number(pairs_found(finding)),
         each="; ".join(each),

@@ -116,11 +116,11 @@ class AnswerCard(parts.Card):
         self.body.addLayout(layouts.row(layouts.stretch(), self._link))
 
     def show_answer(self, answer: Answer, *, above: bool = False) -> None:
-        """Show another answer, without its sentence where that is ``above`` the cards already."""
+        """Show another answer, its chart alone where its number is ``above`` the cards already."""
         said, self.answer = answer.said, answer
         self._question.setText(answer.question.title)
         self._evidence.setText(MARKS[answer.evidence])
-        self._number.say(said.value)
+        self._number.say("" if above else said.value)
         self._label.say(said.label)
         self._sentence.say("" if above else said.shortest)
         self.chart.draw(_Shown(answer.question.title, answer.chart))

@@ -112,7 +112,8 @@ def test_what_is_said_in_large_is_not_said_again_below(answered):
     share = overview.cards[Question.SHARE]
     assert overview.headline.said.sentence == share.answer.said.sentence
     assert not share._sentence.isVisible()
-    assert share._number.isVisible()
+    assert not share._number.isVisible()
+    assert share.chart.isVisible()
     assert overview.cards[Question.GROUPS]._sentence.isVisible()
 
 
