@@ -607,7 +607,7 @@ def test_a_difference_whose_interval_includes_zero_is_not_told_as_one(spec):
     both = msgspec.structs.replace(JUDGED, lines=(white, black, wide))
     assert table_words.error_gap(both).line == black
     told = table_words.errors_statement(spec, both)
-    assert "sex = few, 56.0 percentage points lower (95 % CI −68.8 to +11.2)." in plain(
+    assert "sex = few, 56.0 percentage points lower (95 % CI −11.2 to 68.8)." in plain(
         told.sentence
     )
     # of two differences the smaller one is not called the largest

@@ -33,9 +33,9 @@ METHODS = (
         ),
         cannot=(
             "How often the decision changes among real individuals: most combinations in the "
-            "input domain do not resemble any. The data-weighted share assumes that attributes "
-            "are independent. For a model whose internal structure is not available only the most "
-            "likely combinations are certified, by queries; the rest is an estimate."
+            "input domain do not resemble any. For a model whose internal structure is not "
+            "available only the most likely combinations are certified, by queries; the rest is an "
+            "estimate."
         ),
         options=CertifyOptions,
         division=Division(Divides.REGIONS),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice, zip_longest
 
 import msgspec
 import numpy as np
@@ -113,6 +113,7 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     widest_first = sorted(flagged, key=difference, reverse=True)
     found.shown = [*first, *widest_first][:MOST_FLAGGED]
     pool = sorted(_plausible(store, shown), key=lambda pair: margin_of(pair) < NARROW)
+    pool = by_turns(pool, domain)
     held = {pair.id for pair in pool}
     pool += [pair for _, _, pair in sorted(widest, reverse=True) if pair.id not in held]
     _fill(found.shown, pool, domain)
@@ -129,6 +130,17 @@ def _plausible(store: Store, shown: Shown | None) -> list[Pair]:
     query = msgspec.structs.replace(SHOWN_ORDER, plausible=True, mark="")
     found = (pair for pair in store.each_pair(query) if shown is None or not shown.hides(pair))
     return [*islice(found, _POOL)]
+
+
+def by_turns(pool: list[Pair], domain: Domain) -> list[Pair]:
+    """Return pairs by turns of what changes: else those of one attribute alone may come first."""
+    protected = domain.protected.tolist()
+    held: dict[tuple[int, ...], list[Pair]] = {}
+    for pair in pool:
+        changed = tuple(i for i in protected if pair.row[i] != pair.partner[i])
+        held.setdefault(changed, []).append(pair)
+    turns = chain.from_iterable(zip_longest(*held.values()))
+    return [pair for pair in turns if pair is not None]
 
 
 def _count_changes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
 from fairdesk.answers.pairs_known import sufficient_names
 from fairdesk.answers.rates import (
@@ -414,7 +415,9 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
             key=f"rates-{place}-{run.id}",
             evidence="" if known else "proven",
         )
-        bounds += [grid] if rows else []
+        # beside groups that the model of the data does not fit, bounds would be taken for theirs
+        fits = not any(each.is_outside for each in bounded)
+        bounds += [grid] if rows and fits else []
         said = Text(ratio_sentence(rates, bounded, tables, section))
         (concluded if concludes(rates, bounded) else bounds).append(said)
     return [*concluded, *map(appended, bounds)]
@@ -432,10 +435,11 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
     if not alone:
         return []
     known = sufficient_names(material.spec, material.runs)
+    together, _, _ = proof_words.proven_fractions(proven)
     rows = tuple(
         (
             words.capital(words.when_change(each.attributes)),
-            *_shares(each, known=set(each.attributes) <= known),
+            *_shares(each, together, known=set(each.attributes) <= known),
         )
         for each in (proven, *alone)
     )
@@ -464,9 +468,12 @@ def _meanings(tables: list[Grid]) -> list[Block]:
     return [Text(say(said[each])) for each in said if say(each) in cells]
 
 
-def _shares(proven: Proven, *, known: bool) -> tuple[str, str, str]:
-    """Write the shares of a table's row; ``known`` where pairs of it are."""
+def _shares(proven: Proven, least: Fraction, *, known: bool) -> tuple[str, str, str]:
+    """Write the shares of a table's row: ``known`` where pairs of it are, ``least`` certified."""
     consistent, discriminatory, left = proof_words.proven_fractions(proven)
+    # what no change of all attributes together changes, none of one does
+    consistent = min(max(consistent, least), 1 - discriminatory)
+    left = 1 - consistent - discriminatory
     digits = proof_words.digits_of_proof(consistent, discriminatory, left)
     is_told = discriminatory or proven.exact or not known
     return (

@@ -215,9 +215,8 @@ def _rules(
         blocks.append(_chart(spec, mined, shown, key))
     blocks.append(_listed(spec, mined, leaders[:_LISTED], len(leaders), key))
     blocks += map(appended, _lattice(spec, sets[0], key))
-    if same := subgroup_words.same_support_sentence(spec, mined):
-        examined.append(appended(Text(same)))
-    elif len(mined.sweep) > 1:
+    # one result at every minimum support says nothing more
+    if len(mined.sweep) > 1 and not subgroup_words.same_support_sentence(spec, mined):
         blocks.append(appended(_sweep(spec, mined, key)))
     if len(sets) > min(len(leaders), _LISTED):
         blocks.append(_all_rules(spec, mined, sets, key))

@@ -362,14 +362,14 @@ def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
 
 
 def _apart(gap: ErrorGap) -> str:
-    """Write a difference with its interval: with signs where that includes zero."""
-    ends = [100 * end for end in gap.ends]
-    low, high = sorted(map(abs, ends)) if gap.shown else ends
-    write = words.number if gap.shown else signed
+    """Write a difference with its interval: both in the direction that is named."""
+    sign = -1 if gap.difference < 0 else 1
+    low, high = sorted(100 * sign * end for end in gap.ends)
+    written = (signed(each, 1) if each < 0 else words.number(each, 1) for each in (low, high))
     values = {
         "n": words.number(100 * abs(gap.difference), 1),
         "percent": words.percent_of("95"),
-        "ends": words.ends(write(low, 1), write(high, 1)),
+        "ends": words.ends(*written),
     }
     if gap.difference < 0:
         return say("{n} percentage points lower ({percent} CI {ends})", **values)

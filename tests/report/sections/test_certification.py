@@ -394,6 +394,17 @@ def test_where_pairs_of_an_attribute_are_known_no_table_says_that_none_are(tmp_p
     assert "no share of them was computed" in words_of(report)
 
 
+def test_one_attribute_alone_is_certified_at_least_as_far_as_all_together(tmp_path):
+    worse = tuple(
+        msgspec.structs.replace(each, certified=0.5, undecided=0.47)
+        if isinstance(each, Proven) and each.attributes == ("sex",)
+        else each
+        for each in FIGURES
+    )
+    text = words_of(made(tmp_path, (worse, "done")))
+    assert "When only sex changes 89.93 % 3.00 % 7.07 %" in text
+
+
 def test_rules_are_said_only_where_they_apply(tmp_path):
     text = words_of(made(tmp_path / "a", (FIGURES, "done")))
     assert "The data-weighted share multiplies" in text

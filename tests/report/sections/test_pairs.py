@@ -4,8 +4,9 @@ import numpy as np
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import PairQuery
 from fairdesk.report.appendix import KEY
-from fairdesk.report.content.gathering import SHOWN
+from fairdesk.report.content.gathering import SHOWN, by_turns
 from fairdesk.report.document import make_report
 from fairdesk.results.events import Found
 from tests import phrases
@@ -48,3 +49,19 @@ def test_a_pair_that_starts_from_a_data_row_says_so(tmp_path):
     assert heads["pair-2"] == ("Instance A", "Instance B")
     far = {card.key: phrases.NOT_A_ROW in card.detail for card in cards}
     assert far == {"pair-1": False, "pair-2": True}
+
+
+def test_pairs_of_each_attribute_come_by_turns(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        run_into(store, "uniform", options={"samples": 300}, weights=UNFAIR)
+        domain, found = store.spec.domain, list(store.each_pair(PairQuery()))
+    protected = domain.protected.tolist()
+
+    def changed(pair):
+        return tuple(i for i in protected if pair.row[i] != pair.partner[i])
+
+    kinds = {changed(pair) for pair in found}
+    assert len(kinds) > 1
+    turned = by_turns(sorted(found, key=changed), domain)
+    assert {changed(pair) for pair in turned[: len(kinds)]} == kinds
+    assert sorted(pair.id for pair in turned) == sorted(pair.id for pair in found)
