@@ -239,8 +239,8 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
         losing = [(count, name_of(attribute, code)) for code, _, count in share.by_value]
         said.append(
             say(
-                "Changing {name} alone changes the decision for {n}: to favourable for {gains}, to "
-                "unfavourable for {losses}.",
+                "Changing {name} alone changes the decision for {n}: {gains} would gain the "
+                "favourable decision, {losses} would lose it.",
                 name=words.quoted(attribute.name),
                 n=words.number(share.hits),
                 gains=_with_values(gaining),
@@ -257,11 +257,11 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
 
 
 def _with_values(counts: Sequence[tuple[int, str]]) -> str:
-    """Write a count with that of each own value: ``340 (Female 338, Male 2)``."""
+    """Write a count with that of each own value: ``340 (now Female 338, Male 2)``."""
     held = sorted((each for each in counts if each[0]), key=lambda each: -each[0])
     whose = words.some([f"{name} {words.number(count)}" for count, name in held], 4)
     total = words.number(sum(count for count, _ in held))
-    return f"{total} ({whose})" if held else total
+    return say("{total} (now {whose})", total=total, whose=whose) if held else total
 
 
 def _untested(spec: AuditSpec, share: Share) -> str:

@@ -652,8 +652,9 @@ def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
     sex = next(each for each in spec.domain.attributes if each.name == "sex")
     (said,) = figures.directed_by_value(spec, [both, share])
     assert said == (
-        "Changing sex alone changes the decision for 12: to favourable for 9 "
-        f"({sex.text(1.0)} 8, {sex.text(0.0)} 1), to unfavourable for 3 ({sex.text(0.0)} 3)."
+        "Changing sex alone changes the decision for 12: 9 "
+        f"(now {sex.text(1.0)} 8, {sex.text(0.0)} 1) would gain the favourable decision, 3 "
+        f"(now {sex.text(0.0)} 3) would lose it."
     )
     # who is changed by either of two alone is more than who is by both only if some are in both
     age = msgspec.structs.replace(share, hits=11, attributes=("age",))

@@ -355,9 +355,7 @@ def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
     if larger := _larger(table, gap):
         label = say("Difference in {rates} by {by}, in percentage points", **values)
         return Statement("observed", label, value, f"{said} {larger}")
-    label = say(
-        "Largest difference in error rates by {by}: {rates}, in percentage points", **values
-    )
+    label = say("Largest difference in {rates} by {by}, in percentage points", **values)
     return Statement("observed", label, value, said)
 
 
