@@ -328,7 +328,10 @@ class SharePage(RunPage):
         """Say the first share in a sentence, and what repeated queries came to; others below."""
         spec = self._session.spec
         statements = [figures.share_statement(spec, share) for share in measured]
-        texts = [(marked(each.evidence), each.sentence, "") for each in statements]
+        texts = [
+            (marked(said.evidence), said.sentence, figures.perturbed_sentence(spec, [share]))
+            for said, share in zip(statements, measured, strict=True)
+        ]
         excess = [
             ("▨ Estimated", figures.excess_statement(spec, each).sentence, "")
             for each in excesses(run)
@@ -346,7 +349,6 @@ class SharePage(RunPage):
             POSSIBLE.format(many=self._session.many)
             if any(each.whom == "domain" for each in main)
             else "",
-            figures.perturbed_sentence(spec, measured),
             *(f"{whom(each)}: {both}" for each in main if (both := intervals(each))),
         ]
         self._checks.say("\n".join(filter(None, said)))

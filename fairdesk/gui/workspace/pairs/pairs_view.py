@@ -40,7 +40,12 @@ from fairdesk.gui.workspace.session.pairs_model import PairsModel
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
 from fairdesk.wording import words
-from fairdesk.wording.pairs import naturalness_sentence, plausible_in_short, plausible_pairs
+from fairdesk.wording.pairs import (
+    held_out_sentence,
+    naturalness_sentence,
+    plausible_in_short,
+    plausible_pairs,
+)
 
 #: Rows that are copied at once at most; more belong into the findings file.
 _MOST_COPIED = 2_000
@@ -318,7 +323,12 @@ class PairsView(QWidget):
         self._weighed = weighed
         self._share.setVisible(share is not None)
         if share is not None:
-            said = f"{plausible_pairs(share).sentence} {naturalness_sentence(share)}"
+            told = (
+                plausible_pairs(share).sentence,
+                held_out_sentence(share.reference),
+                naturalness_sentence(share),
+            )
+            said = " ".join(told)
             self._share.setText(plausible_in_short(share, whole))
             self._share.setToolTip(said)
             self._share.setAccessibleDescription(said)
