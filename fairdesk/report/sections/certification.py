@@ -393,7 +393,7 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
     if not found:
         return []
     concluded: list[Block] = []
-    bounds: list[Block] = [Text(say(proof_words.RATES), lead=say("Selection rates of groups."))]
+    bounds: list[Block] = []
     for place, rates in enumerate(found, start=1):
         bounded = bounded_rates(material.spec, rates, tables)
         known = any(each.observed is not None for each in bounded)
@@ -420,6 +420,8 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
         bounds += [grid] if rows and fits else []
         said = Text(ratio_sentence(rates, bounded, tables, section))
         (concluded if concludes(rates, bounded) else bounds).append(said)
+    if any(isinstance(each, Grid) for each in bounds):
+        bounds.insert(0, Text(say(proof_words.RATES), lead=say("Selection rates of groups.")))
     return [*concluded, *map(appended, bounds)]
 
 

@@ -26,6 +26,7 @@ from fairdesk.wording.certified.neighbourhoods import NOT_MEANT
 from tests import phrases
 from tests.report.building import people_store, run_into
 from tests.report.reading import blocks_of, section_of, whole_section, words_of
+from tests.wording.test_about_groups import TABLE
 
 TOTAL = 12_345_678_901_234_567_890
 CONSISTENT, DISCRIMINATORY = 11_102_469_035_880_246_904, 851_851_844_185_185_185
@@ -355,6 +356,20 @@ def test_the_population_comes_before_the_combinations_with_the_rates_of_its_grou
     assert "sex = female 10.93 % 12.10 %" in text
     assert "sex = male 30.11 % 31.02 %" in text
     assert proof_words.ratio_sentence(RATES).replace("\u00a0", " ") in text
+
+
+def test_beside_a_group_that_the_model_of_the_data_does_not_fit_no_bounds_are_shown(tmp_path):
+    with people_store(tmp_path, ("sex", "job")) as store:
+        measured = store.begin_run(RunSpec("groups"))
+        store.measure(measured, (TABLE,))
+        store.end_run(measured, "done")
+        run = store.begin_run(RunSpec("certify"))
+        store.measure(run, (*FIGURES, OF_PEOPLE, RATES))
+        store.end_run(run, "done")
+        text = words_of(make_report(store))
+    assert f"{phrases.NO_RATIO} sex" in text
+    assert "Bounds of the selection rates" not in text
+    assert proof_words.RATES not in text
 
 
 def test_what_it_means_that_nothing_is_proven_is_said_once_where_it_is_said(text, tmp_path):
