@@ -183,6 +183,20 @@ def test_shares_are_near_the_truth(widths):
     assert np.max(lost) < 0.05
 
 
+def test_a_grid_takes_little_of_a_sum_of_many_axes():
+    rng = np.random.default_rng(0)
+    low, high = np.zeros(12, dtype=np.int64), rng.integers(5, 60, 12)
+    slope = rng.normal(size=12) / high
+    box = low, high, slope, np.empty(0), np.full(12, -1)
+    middle = float(slope @ high) / 2
+    over, under, _ = shares(*box, middle, middle, 1.0, 0.0, *room(12))
+    # each half begins at the middle
+    assert 0.98 < over + under <= 1.0
+    sums = rng.integers(low, high + 1, size=(200_000, 12)) @ slope
+    beyond = (np.abs(sums - middle) >= 2.0).mean()
+    assert outside(*box, middle - 2.0, middle + 2.0, *room(12)) < 1.2 * beyond
+
+
 def test_what_is_not_asked_for_is_nought():
     form = Form(np.random.default_rng(3), axes=4)
     assert shares(*form.box, *ENDLESS, *room(len(form.low))) == (0.0, 0.0, 0.0)

@@ -24,9 +24,11 @@ Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 #: Steps of the grid across everything but the widest axis.
-GRID = 512
+GRID = 2048
 #: And where a share that is taken off is bounded.
-_COARSE = 256
+_COARSE = 1024
+#: And where the places of an axis are the data's own, one by one.
+_PLACED = 512
 #: An even run of more cells than this is added up by a moving sum.
 _SCATTERED = 24
 #: The rounding of one operation, with room for products of several.
@@ -538,7 +540,7 @@ def population_shares(
             kept = _enter(order, spans, kept, i)
     if not largest < np.inf:
         return 0.0, 0.0, 0.0
-    h, off, gridded = _grid(order, spans, kept, GRID)
+    h, off, gridded = _grid(order, spans, kept, _PLACED)
     work[0, 0] = 1.0
     support, source, rounded = 1, 0, 0.0
     for j in range(gridded):

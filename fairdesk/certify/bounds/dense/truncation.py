@@ -45,7 +45,7 @@ from fairdesk.certify.domain.compiled import inner, part
 #: How many standard deviations from its mean a range may end.
 _ENDS = (1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.1)
 #: By so many of them the grid moves what is excluded, about.
-_MOVED = 0.1
+_MOVED = 0.03
 #: What is excluded beyond each of these ends, about.
 _BEYOND = tuple(0.5 * math.erfc((end - _MOVED) / math.sqrt(2.0)) for end in _ENDS)
 #: The same of people, of whom the mean of an exponential bounds how many are beyond.
