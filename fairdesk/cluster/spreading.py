@@ -154,7 +154,10 @@ class Spreading:
                 self._look()
                 self._deal()
                 self._wait()
-                # whoever has become idle does not wait until what came is merged, and written down
+                # whoever has become idle does not wait until what came is merged, and written down;
+                # first what was lost: new shards would take all room, and the rest waits for it
+                if not self.paused:
+                    self._deal_again(monotonic())
                 self._deal()
                 yield from self._merged()
                 yield self._standing()

@@ -30,7 +30,7 @@ from tests.models.keras.test_file import dense, sequential, write_h5
 #: A run of each kind of method that is divided, how long the model takes for each call, in seconds,
 #: and how many shards are taken when a worker is killed.
 KINDS = {
-    "draws": (RunSpec("estimate", {"trials": 8, "people": 200}, seed=3), 0.3, 2),
+    "draws": (RunSpec("estimate", {"trials": 8, "people": 200}, seed=3), 0.05, 0),
     "ranges": (RunSpec("enumerate", {"keep": 100}), 0.1, 0),
     "tables": (RunSpec("groups"), 1.0, 0),
     "subgroups": (RunSpec("testsgd", {"sample_thr": 200, "theta": 0.05}, seed=7), 0.3, 0),
