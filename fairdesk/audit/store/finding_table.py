@@ -177,6 +177,12 @@ class FindingTable:
             raise ValueError("it has instances with impossible values")
         return people
 
+    def check_codes(self, place: int, codes: Sequence[Any]) -> None:
+        """Raise what `people` does unless these can be values of an attribute."""
+        rows = np.zeros((len(codes), len(self._columns)))
+        rows[:, place] = codes
+        self.people(rows)
+
     # which, and in which order
 
     def where(self, query: PairQuery) -> tuple[str, list[Any]]:

@@ -1,18 +1,16 @@
-"""One walk over all findings: what the report counts and shows of them."""
+"""What the report counts of all findings, and which of them it shows."""
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 
 import msgspec
-import numpy as np
 
 from fairdesk.answers.example import clearest, margin_of, opposite
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
-from fairdesk.audit.store.finding_table import PairColumns
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN as SHOWN_ORDER
 from fairdesk.audit.store.records import PairQuery
@@ -58,11 +56,10 @@ class Gathered:
         What that is compared with.
     """
 
-    changes: dict[int, list[Counter[tuple[float, float]]]] = field(default_factory=dict)
-    marks: Counter[str] = field(default_factory=Counter)
+    changes: dict[int, list[Counter[tuple[float, float]]]]
+    marks: Counter[str]
     shown: list[Pair] = field(default_factory=list)
     more: list[Pair] = field(default_factory=list)
-    hidden: int = 0
     clearest: Pair | None = None
     reverse: Pair | None = None
     plausible: PlausibleShare | None = None
@@ -75,7 +72,7 @@ def difference(pair: Pair) -> float:
 
 
 def gather(store: Store, shown: Shown | None = None) -> Gathered:
-    """Walk over all findings once, in memory that does not grow with their number.
+    """Count all findings, and pick those to show, in memory that does not grow with their number.
 
     Parameters
     ----------
@@ -83,39 +80,21 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
         What may be told of single people; everything, where it is left out.
     """
     domain = store.spec.domain
-    favourable = store.spec.mapping.favourable_class
-    found = Gathered()
-    flagged: list[Pair] = []
-    widest: list[tuple[float, int, Pair]] = []
-    for pairs in store.each_columns(PairQuery(run=None)):
-        found.marks.update(pairs.fields["mark"])
-        _count_changes(found.changes, pairs, domain, favourable)
-        # whoever is not flagged, and not farther apart than those kept so far, needs no look
-        least = widest[0][0] if len(widest) >= _POOL else 0.0
-        for pair in _worth_a_look(store, pairs, least):
-            entry = (difference(pair), -pair.id, pair)
-            if pair.mark != "flagged" and len(widest) >= _POOL and entry < widest[0]:
-                continue
-            if shown is not None and shown.hides(pair):
-                found.hidden += 1
-            elif pair.mark == "flagged":
-                flagged.append(pair)
-            elif len(widest) < _POOL:
-                heapq.heappush(widest, entry)
-            else:
-                heapq.heappushpop(widest, entry)
-    hides = (shown.hides,) if shown is not None else ()
+    hides = () if shown is None else (shown.hides,)
+    found = Gathered(store.changes(), store.marks())
     found.clearest = clearest(store, *hides)
     if found.clearest is not None:
         found.reverse = opposite(store, found.clearest, *hides)
     first = [each for each in (found.clearest, found.reverse) if each is not None]
-    flagged = [pair for pair in flagged if all(pair.id != one.id for one in first)]
+    flagged = _allowed(store, PairQuery(mark="flagged"), shown)
     widest_first = sorted(flagged, key=difference, reverse=True)
-    found.shown = [*first, *widest_first][:MOST_FLAGGED]
-    pool = sorted(_plausible(store, shown), key=lambda pair: margin_of(pair) < NARROW)
-    pool = by_turns(pool, domain)
+    told = {pair.id for pair in first}
+    found.shown = [*first, *(pair for pair in widest_first if pair.id not in told)][:MOST_FLAGGED]
+    plausible = _first(store, msgspec.structs.replace(SHOWN_ORDER, plausible=True), shown)
+    pool = by_turns(sorted(plausible, key=lambda pair: margin_of(pair) < NARROW), domain)
     held = {pair.id for pair in pool}
-    pool += [pair for _, _, pair in sorted(widest, reverse=True) if pair.id not in held]
+    widest = _first(store, PairQuery(order="difference", descending=True), shown)
+    pool += [pair for pair in widest if pair.id not in held]
     _fill(found.shown, pool, domain)
     found.reference = store.reference()
     if found.reference is not None:
@@ -125,11 +104,15 @@ def gather(store: Store, shown: Shown | None = None) -> Gathered:
     return found
 
 
-def _plausible(store: Store, shown: Shown | None) -> list[Pair]:
-    """Return the first plausible pairs that may be shown and are not flagged anyway."""
-    query = msgspec.structs.replace(SHOWN_ORDER, plausible=True, mark="")
-    found = (pair for pair in store.each_pair(query) if shown is None or not shown.hides(pair))
-    return [*islice(found, _POOL)]
+def _allowed(store: Store, query: PairQuery, shown: Shown | None) -> Iterator[Pair]:
+    """Yield the pairs of a query that may be shown."""
+    return (pair for pair in store.each_pair(query) if shown is None or not shown.hides(pair))
+
+
+def _first(store: Store, query: PairQuery, shown: Shown | None) -> list[Pair]:
+    """Return the first pairs of an order that may be shown and have no mark."""
+    query = msgspec.structs.replace(query, mark="")
+    return [*islice(_allowed(store, query, shown), _POOL)]
 
 
 def by_turns(pool: list[Pair], domain: Domain) -> list[Pair]:
@@ -141,35 +124,6 @@ def by_turns(pool: list[Pair], domain: Domain) -> list[Pair]:
         held.setdefault(changed, []).append(pair)
     turns = chain.from_iterable(zip_longest(*held.values()))
     return [pair for pair in turns if pair is not None]
-
-
-def _count_changes(
-    changes: dict[int, list[Counter[tuple[float, float]]]],
-    pairs: PairColumns,
-    domain: Domain,
-    favourable: int,
-) -> None:
-    """Count what the better and the worse decided have of each protected attribute, by run."""
-    partner_better = np.array(pairs.fields["partner_class"]) == favourable
-    better = np.where(partner_better[:, None], pairs.partners, pairs.rows)
-    worse = np.where(partner_better[:, None], pairs.rows, pairs.partners)
-    runs = np.array(pairs.fields["run"])
-    for run in dict.fromkeys(pairs.fields["run"]):
-        counters = changes.setdefault(run, [Counter() for _ in domain.protected])
-        for counter, position in zip(counters, domain.protected.tolist(), strict=True):
-            apart = (runs == run) & (better[:, position] != worse[:, position])
-            counter.update(
-                zip(better[apart, position].tolist(), worse[apart, position].tolist(), strict=True)
-            )
-
-
-def _worth_a_look(store: Store, pairs: PairColumns, least: float) -> list[Pair]:
-    """Return the flagged of some pairs, and those whose scores are so far apart."""
-    scores = np.array([pairs.fields["row_score"], pairs.fields["partner_score"]])
-    marks = np.array(pairs.fields["mark"])
-    wanted = (np.abs(scores[0] - scores[1]) >= least) | (marks == "flagged")
-    numbers = np.array(pairs.fields["id"])[wanted & (marks != "dismissed")].tolist()
-    return store.pairs(PairQuery(among=tuple(numbers)), 0, len(numbers)) if numbers else []
 
 
 def _fill(shown: list[Pair], pool: list[Pair], domain: Domain) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, count, repeat
@@ -117,6 +118,39 @@ class Pairs(AuditFile):
         for rows in self._each_rows(query, _COLUMNS_AT_ONCE):
             with self._as_written():
                 yield self._findings.columns(rows)
+
+    def marks(self) -> Counter[str]:
+        """Count the pairs by the auditor's mark."""
+        rows = self._all("SELECT mark, count(*) FROM finding GROUP BY mark")
+        with self._as_written():
+            return Counter(dict(msgspec.convert(rows, list[tuple[Mark, int]])))
+
+    def changes(self) -> dict[int, list[Counter[tuple[float, float]]]]:
+        """Count between which values of the protected attributes the decision changed.
+
+        Returns
+        -------
+        dict[int, list[Counter[tuple[float, float]]]]
+            By run, per protected attribute: the pairs by (value of the one who gets the favourable
+            decision, value of the other), where the two differ in it.
+        """
+        protected = self.spec.domain.protected.tolist()
+        favourable = self.spec.mapping.favourable_class
+        counted: dict[int, list[Counter[tuple[float, float]]]] = {}
+        for at, place in enumerate(protected):
+            rows = self._all(
+                f"SELECT run, partner_class = ?, x{place}, y{place}, count(*) FROM finding"  # noqa: S608
+                " GROUP BY 1, 2, 3, 4 ORDER BY min(id)",
+                favourable,
+            )
+            with self._as_written():
+                self._findings.check_codes(place, [code for row in rows for code in row[2:4]])
+            for run, partner_better, code, partner_code, n in rows:
+                counters = counted.setdefault(run, [Counter() for _ in protected])
+                better, worse = (partner_code, code) if partner_better else (code, partner_code)
+                if better != worse:
+                    counters[at][better, worse] += n
+        return counted
 
     def numbers(self, query: PairQuery) -> NDArray[np.int64]:
         """Return the numbers of the pairs of a query, ``(n,)``, in its order."""
