@@ -154,10 +154,7 @@ class Spreading:
                 self._look()
                 self._deal()
                 self._wait()
-                # whoever has become idle does not wait until what came is merged, and written down;
-                # first what was lost: new shards would take all room, and the rest waits for it
-                if not self.paused:
-                    self._deal_again(monotonic())
+                # whoever has become idle does not wait until what came is merged, and written down
                 self._deal()
                 yield from self._merged()
                 yield self._standing()
@@ -219,10 +216,10 @@ class Spreading:
                 )
         else:
             self._nobody_since = now
-        self._deal_again(now)
 
-    def _deal_again(self, now: float) -> None:
+    def _deal_again(self) -> None:
         """Deal shards again that no worker has any more, or that a silent or slow one has."""
+        now = monotonic()
         silent = frozenset(self._members.silent)
         slow = max(self._patience.least, self._patience.slow * self._longest)
         for index, out in self._out.items():
@@ -271,8 +268,10 @@ class Spreading:
         self.remarks.append(sentence)
 
     def _deal(self) -> None:
-        """Deal shards while workers have room."""
-        while not self.paused and self._stopped is None:
+        """Deal shards while workers have room; first what was lost: the rest waits for it."""
+        if self._deals:
+            self._deal_again()
+        while self._deals:
             if (address := self._members.freest(left=self._dealing.left)) is None:
                 return
             if (shard := self._dealing.deal()) is None:
@@ -288,6 +287,10 @@ class Spreading:
             )
             out = self._out[shard.index] = _Out(shard, payload, needs)
             self._submit(out, address)
+
+    @property
+    def _deals(self) -> bool:
+        return not self.paused and self._stopped is None
 
     def _submit(self, out: _Out, address: str) -> None:
         future = self._connection.submit(
