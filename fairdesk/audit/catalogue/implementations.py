@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, Divides, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.individual.engine.division import Counting, Merging, Queried, Setting, counted_apart
+from fairdesk.models.model import Capability
 from fairdesk.results.events import Event, Rows, timed
 from fairdesk.results.shards import ShardRange
 
@@ -34,13 +35,30 @@ class Implementation(NamedTuple):
     module, function : str
         Where it is.
     loops : tuple[str, ...]
-        Modules of compiled loops that it needs, beside those of `loops_of` that others need too: to
-        compile them takes a minute or two, once.
+        Modules of compiled loops that it needs, beside those of `loops_of` that others need too.
+    layers, trees : tuple[str, ...]
+        The same for models of dense layers, and of trees: to compile those for layers takes a
+        minute or two, once.
     """
 
     module: str
     function: str = "search"
     loops: tuple[str, ...] = ()
+    layers: tuple[str, ...] = ()
+    trees: tuple[str, ...] = ()
+
+
+#: Loops that bound boxes and count people in them, those for dense layers, and those for trees.
+_BOXES = (
+    "fairdesk.certify.domain.box_kernels",
+    "fairdesk.certify.domain.population_kernels",
+    "fairdesk.certify.domain.density_kernels",
+)
+_OF_LAYERS = (
+    "fairdesk.certify.bounds.dense.examining",
+    "fairdesk.certify.counting.exhaustive_kernels",
+)
+_OF_TREES = ("fairdesk.certify.bounds.forest_kernels",)
 
 
 #: By the methods' keys.
@@ -59,19 +77,10 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     "repeats": Implementation("fairdesk.individual.shares.repeats"),
     "themis": Implementation("fairdesk.individual.shares.themis"),
     "certify": Implementation(
-        "fairdesk.certify.certify",
-        loops=(
-            "fairdesk.certify.domain.box_kernels",
-            "fairdesk.certify.bounds.dense.examining",
-            "fairdesk.certify.counting.exhaustive_kernels",
-        ),
+        "fairdesk.certify.certify", loops=_BOXES, layers=_OF_LAYERS, trees=_OF_TREES
     ),
     "neighbourhoods": Implementation(
-        "fairdesk.certify.neighbourhoods.search",
-        loops=(
-            "fairdesk.certify.bounds.dense.examining",
-            "fairdesk.certify.counting.exhaustive_kernels",
-        ),
+        "fairdesk.certify.neighbourhoods.search", layers=_OF_LAYERS, trees=_OF_TREES
     ),
     "fairquant": Implementation(
         "fairdesk.certify.baselines.fairquant",
@@ -96,13 +105,17 @@ _SHARED, _NEAR = "fairdesk.individual.engine.kernels", "fairdesk.population.row_
 _NETWORK, _FORWARD = "fairdesk.models.dense.layers", "fairdesk.models.dense.forward"
 
 
-def loops_of(method: str, *, near: bool = False) -> tuple[str, ...]:
+def loops_of(
+    method: str, *, can: Collection[Capability] = tuple(Capability), near: bool = False
+) -> tuple[str, ...]:
     """Return the modules of compiled loops that a run in this process needs.
 
     Parameters
     ----------
     method : str
         A key of `IMPLEMENTATIONS`.
+    can : collection of Capability
+        What the open model can: what is for models of another kind is left out.
     near : bool
         Whether only instances near the data are tested.
     """
@@ -113,7 +126,10 @@ def loops_of(method: str, *, near: bool = False) -> tuple[str, ...]:
         _SHARED: answers not in ABOUT_GROUPS,
         _NEAR: near,
     }
-    return (*(each for each in wanted if wanted[each]), *IMPLEMENTATIONS[method].loops)
+    made = IMPLEMENTATIONS[method]
+    layers = made.layers if Capability.LAYERS in can else ()
+    trees = made.trees if Capability.TREES in can else ()
+    return (*(each for each in wanted if wanted[each]), *made.loops, *layers, *trees)
 
 
 def is_compiled(loops: Iterable[str], kept: Path) -> bool:

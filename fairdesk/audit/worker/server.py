@@ -286,7 +286,8 @@ class Guest:
         asked_at = perf_counter()
         kept = os.environ.get("NUMBA_CACHE_DIR")
         run = asked.run
-        loops = implementations.loops_of(run.method, near=_keeps_near(run))
+        can = () if self._opened is None else self._opened.card.can
+        loops = implementations.loops_of(run.method, can=can, near=_keeps_near(run))
         compiled = kept is None or implementations.is_compiled(loops, Path(kept))
         with _signs_of_life(send, LOADING if compiled else COMPILING):
             for each in loops:

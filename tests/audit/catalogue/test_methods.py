@@ -13,6 +13,7 @@ from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.errors import SpecError
+from fairdesk.models.model import Capability
 
 #: Lists all methods with their options, and then the modules that this has loaded.
 LISTING = """
@@ -144,6 +145,18 @@ def test_loops_are_compiled_when_each_of_them_was_kept(tmp_path, monkeypatch):
     assert is_compiled(loops, tmp_path)
     # a method without loops of its own needs those that all share
     assert is_compiled(loops_of("uniform"), tmp_path)
+
+
+@pytest.mark.parametrize("method", ["certify", "neighbourhoods"])
+def test_a_proof_needs_the_loops_for_its_model_only(method):
+    made = IMPLEMENTATIONS[method]
+    of_trees = set(loops_of(method, can=(Capability.TREES,)))
+    of_layers = set(loops_of(method, can=(Capability.LAYERS, Capability.SCORES)))
+    assert {*made.loops, *made.trees} <= of_trees
+    assert of_trees.isdisjoint(made.layers)
+    assert {*made.loops, *made.layers} <= of_layers
+    assert of_layers.isdisjoint(made.trees)
+    assert of_trees | of_layers == set(loops_of(method))
 
 
 def test_a_run_needs_no_loops_of_others(monkeypatch):
