@@ -10,8 +10,9 @@ import itertools
 import threading
 from collections.abc import Sequence
 
+from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.worker import conversation
-from fairdesk.audit.worker.child import GUEST, Child
+from fairdesk.audit.worker.child import Child
 from fairdesk.audit.worker.client import Worker
 
 #: Each may hold half a gigabyte.

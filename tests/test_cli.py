@@ -25,9 +25,9 @@ from fairdesk.app import outputs
 from fairdesk.audit.catalogue.method import PURPOSES
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.sandbox import process
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker import child
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.certify.proof import certificate, certificate_reading
@@ -718,9 +718,9 @@ def test_all_methods_are_listed(capsys):
         (["methods", "--magic"], 0),
     ],
 )
-def test_a_process_for_the_model_starts_while_the_command_is_loaded(monkeypatch, line, early):
+def test_a_process_for_the_model_starts_before_the_command_is_loaded(monkeypatch, line, early):
     started = []
-    monkeypatch.setattr(child, "start_early", lambda: started.append(True))
+    monkeypatch.setattr(process, "start_early", lambda: started.append(True))
     monkeypatch.setattr(sys, "argv", ["fairdesk", *line])
     with pytest.raises(SystemExit):
         cli.main()

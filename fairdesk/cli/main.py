@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if argv is None and _audits(arguments):
             # it is ready when all else is loaded
-            from fairdesk.audit.worker.child import start_early  # noqa: PLC0415
+            from fairdesk.audit.sandbox.process import start_early  # noqa: PLC0415
 
             start_early()
         # the numeric libraries behind it would keep the window from the screen

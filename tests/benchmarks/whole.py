@@ -153,7 +153,7 @@ def audited(argv: list[str]) -> int:
             times.append((what, monotonic(), _busy()))
 
     # as the command itself does before it loads all else
-    from fairdesk.audit.worker.child import start_early
+    from fairdesk.audit.sandbox.process import start_early
 
     start_early()
     from fairdesk.cli import audit as command

@@ -25,8 +25,8 @@ import msgspec
 
 from fairdesk.audit.environments import installing
 from fairdesk.audit.sandbox.folders import OLDER
+from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.worker import beside
-from fairdesk.audit.worker.child import GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import environments_folder

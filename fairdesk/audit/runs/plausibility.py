@@ -11,9 +11,9 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from fairdesk.audit.sandbox.process import COMPARING_GUEST
 from fairdesk.audit.store.records import SHOWN, SHOWN_FIRST, PairQuery, RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.individual.realism.plausibility import Reference

@@ -12,9 +12,10 @@ from typing import get_args
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.sandbox.confinement import Confinement, unknown
+from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.answer_checks import MOST_TEXT, check_card, expect, nonsense
-from fairdesk.audit.worker.child import GUEST, Child, Received, start
+from fairdesk.audit.worker.child import Child, Received
 from fairdesk.audit.worker.given import GivenModel
 from fairdesk.errors import ERRORS, WorkerError
 from fairdesk.models.model import Mapping, ModelCard
@@ -107,7 +108,7 @@ class Conversation:
         self._opened: _Opened | None = None
         self._opened_in: Child | None = None
         self._tainted: Child | None = None  # it was told to run the code of a model file
-        self._child = start(command)
+        self._child = Child(command)
 
     @property
     def alive(self) -> bool:

@@ -522,6 +522,9 @@ def serve(
                     import_module(module)
                 continue
             request = requests.get()
+        if isinstance(request.message, wire.Search):
+            # it loads what it needs; afterwards the processors have more urgent work
+            idle = iter(())
         guest.answer(request)
         pause = PAUSE_SECONDS
         del request

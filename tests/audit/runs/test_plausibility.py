@@ -17,9 +17,9 @@ from fairdesk.audit.runs.plausibility import (
     plausible_share,
     score_findings,
 )
+from fairdesk.audit.sandbox.process import COMPARING_GUEST
 from fairdesk.audit.store.records import SHOWN, PairQuery, RunState
 from fairdesk.audit.worker import guest
-from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import WorkerError

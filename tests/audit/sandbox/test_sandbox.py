@@ -16,9 +16,10 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox import confining, kernel_cache, probe, sandbox
 from fairdesk.audit.sandbox.confinement import WHAT, Confinement, unknown
 from fairdesk.audit.sandbox.folders import PASSED, readable_paths, user_home
+from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.sandbox.sandbox import Sandbox, clean_up
 from fairdesk.audit.worker import wire
-from fairdesk.audit.worker.child import GUEST, Child
+from fairdesk.audit.worker.child import Child
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import DataError, ModelError, WorkerError

@@ -3,6 +3,7 @@
 import io
 import os
 import threading
+import time
 from itertools import count
 
 import numpy as np
@@ -321,16 +322,15 @@ def test_a_guest_without_what_is_compiled_loads_only_what_compiles_nothing(monke
 class Conversation:
     """A guest served in a thread, spoken to over pipes."""
 
-    def __init__(self, monkeypatch):
+    def __init__(self, monkeypatch, warm_up=("json", "no.such.library")):
         to_guest, self._to = os.pipe()
         self._from, from_guest = os.pipe()
         self.ended = threading.Event()
 
         monkeypatch.setattr(serving.os, "_exit", lambda _code: self.ended.set())
-        monkeypatch.setattr(serving, "WARM_UP", ("json", "no.such.library"))
         self.writer = os.fdopen(self._to, "wb")
         self.reader = os.fdopen(self._from, "rb")
-        arguments = (os.fdopen(to_guest, "rb"), os.fdopen(from_guest, "wb"))
+        arguments = (os.fdopen(to_guest, "rb"), os.fdopen(from_guest, "wb"), None, warm_up)
         threading.Thread(target=serving.serve, args=arguments, daemon=True).start()
         self.calls = 0
 
@@ -344,13 +344,49 @@ class Conversation:
         assert frame.call == self.calls
         return frame
 
+    def end(self):
+        self.writer.close()
+        assert self.ended.wait(10)
+
 
 @pytest.fixture
 def guest(monkeypatch):
     conversation = Conversation(monkeypatch)
     yield conversation
-    conversation.writer.close()
-    assert conversation.ended.wait(10)
+    conversation.end()
+
+
+def test_nothing_is_loaded_ahead_once_a_search_was_asked_for(monkeypatch, tmp_path):
+    loaded = []
+
+    def load(name):
+        time.sleep(0.001)
+        loaded.append(name)
+
+    monkeypatch.setattr(serving, "import_module", load)
+    guest = Conversation(monkeypatch, [f"module{i}" for i in range(100_000)])
+    while not loaded:
+        time.sleep(0.001)
+    frame = guest.ask(wire.ReadTable(str(making.write_people(tmp_path / "people.csv")), None))
+    while isinstance(frame.message, wire.TableProgress):
+        frame = guest.hear()
+    read = frame.message
+    model = making.write_model(tmp_path / "model.pkl")
+    card = guest.ask(wire.OpenModel(str(model), trusted=True)).message.card
+    table = serving.Table(read.source, read.columns, read.codes.T)
+    spec = making.spec_of(table, card)
+    before = len(loaded)
+    time.sleep(5 * serving.PAUSE_SECONDS)
+    assert len(loaded) > before
+    inputs = SearchInputs(spec.domain.people(table))
+    run = RunSpec("uniform", {"samples": 50})
+    message = guest.ask(wire.Search(spec.mapping, spec.domain, run, inputs)).message
+    while not isinstance(message, wire.SearchEnded):
+        message = guest.hear().message
+    so_far = len(loaded)
+    time.sleep(5 * serving.PAUSE_SECONDS)
+    assert len(loaded) == so_far
+    guest.end()
 
 
 def test_a_guest_serves_a_whole_audit(guest, tmp_path):

@@ -17,9 +17,10 @@ import pytest
 
 from fairdesk.audit.plan.inputs import MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.sandbox import process
 from fairdesk.audit.sandbox.confinement import unknown
-from fairdesk.audit.worker import answer_checks, child, frames, wire
-from fairdesk.audit.worker.child import describe_end
+from fairdesk.audit.sandbox.process import describe_end
+from fairdesk.audit.worker import answer_checks, frames, wire
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
@@ -129,16 +130,46 @@ def test_a_whole_conversation(real_worker, tmp_path):
     assert worker.alive
 
 
-def test_a_process_that_was_started_early_is_taken_once_and_by_whom_it_fits(monkeypatch):
-    made = []
-    monkeypatch.setattr(child, "Child", lambda command=child.GUEST: made.append(command) or command)
-    child.start_early()
-    child.start(child.COMPARING_GUEST)
-    assert made == [child.GUEST, child.COMPARING_GUEST]
-    child.start(child.GUEST)
-    assert len(made) == 2
-    child.start(child.GUEST)
-    assert len(made) == 3
+def test_a_process_that_was_started_early_is_taken_once_and_by_whom_it_fits():
+    process.start_early()
+    other = process.take(process.COMPARING_GUEST)
+    assert not other.started.is_set()
+    early = process.take(process.GUEST)
+    assert early.started.is_set()
+    assert next(early.attempts) is early.process
+    early.drop()
+    early.reap()
+    early.sandbox.remove()
+    assert process.take(process.GUEST) is not early
+
+
+def test_a_process_that_was_started_early_is_there_before_numeric_libraries_and_speaks():
+    source = (
+        "import sys\nfrom fairdesk.audit.worker import process\nprocess.start_early()\n"
+        "assert 'numpy' not in sys.modules\nearly = process._EARLY[0]\n"
+        "from fairdesk.audit.worker.client import Worker\nworker = Worker()\n"
+        "print(early.process.pid, worker._child.pid, worker._child.confinement(60) is not None)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=True
+    )
+    early, taken, spoke = done.stdout.split()
+    assert early == taken
+    assert spoke == "True"
+    assert gone(int(early))
+
+
+def test_a_process_that_nobody_took_ends_with_the_command_and_leaves_no_folder():
+    source = (
+        "from fairdesk.audit.worker import process\nprocess.start_early()\n"
+        "early = process._EARLY[0]\nprint(early.process.pid, early.sandbox.room.folder)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, timeout=60, check=True
+    )
+    number, folder = done.stdout.split()
+    assert gone(int(number))
+    assert not Path(folder).exists()
 
 
 def test_a_pickle_that_ends_its_process(real_worker, table, tmp_path):

@@ -8,8 +8,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from fairdesk.audit.runs.plausibility import progress_of, score_findings
+from fairdesk.audit.sandbox.process import COMPARING_GUEST
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.child import COMPARING_GUEST
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError, WorkerError
 from fairdesk.gui.kit.threads.background import in_background
