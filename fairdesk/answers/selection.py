@@ -33,6 +33,7 @@ from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.tables import worst_of, worst_statement
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.proofs import (
+    covers_sentence,
     estimated_sentence,
     proven_fractions,
     proven_of,
@@ -479,8 +480,7 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
             details.append(_why_proven(spec, runs))
             unfit = misfit_sentence(spec, run.figures, decision_tables(runs))
             # the small chart has the shares
-            covers = say("This also covers people who are not in the file.")
-            brief = " ".join(filter(None, (covers, unfit)))
+            brief = " ".join(filter(None, (covers_sentence(spec), unfit)))
             said = msgspec.structs.replace(said.with_more(unfit), brief=brief)
         return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     if run is not None and (around := neighbourhoods_of(run.figures)) is not None:
@@ -496,16 +496,16 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
 
 def _why_proven(spec: AuditSpec, runs: Sequence[Run]) -> str:
     """Say what a proof for the population adds to the share that was counted, if one was."""
-    people = words.plural(spec.person)
+    covers = covers_sentence(spec)
     counted = [share for _, share in best_shares(runs) if share.whom == "data" and share.exact]
     if not counted:
-        return say("This also covers {people} who are not in the data.", people=people)
-    return say(
-        "The {share} above is counted among the {people} in the data; this also covers {people} "
-        "who are not in the data.",
+        return covers
+    above = say(
+        "The {share} above is counted among the {people} in the data.",
         share=figures.short_share(counted[0]),
-        people=people,
+        people=words.plural(spec.person),
     )
+    return f"{above} {covers}"
 
 
 def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

@@ -618,37 +618,6 @@ def sampling_sentence(run: RunRecord) -> str:
     )
 
 
-def per_pair_text(run: RunRecord) -> str:
-    """Write how many queries a pair took, and without a comparison with random sampling, and there.
-
-    Examples
-    --------
-    ``15.5; without those for the comparison with random sampling: 12.9; in random sampling: 70.5``
-    """
-    rate = words.number(run.queries / run.found, 1)
-    compared = compared_with_sampling(run)
-    if compared is None:
-        return rate
-    values = {"rate": rate, "own": _to_one_place(compared.own)}
-    if compared.random is None:
-        return say(
-            "{rate}; without those for the comparison with random sampling: {own}; in random "
-            "sampling at least {low} (95\u00a0% CI)",
-            low=_to_one_place(compared.low),
-            **values,
-        )
-    return say(
-        "{rate}; without those for the comparison with random sampling: {own}; in random "
-        "sampling: {random}",
-        random=_to_one_place(compared.random),
-        **values,
-    )
-
-
-def _to_one_place(value: float) -> str:
-    return words.number(value, 1 if value < 100 else 0)
-
-
 def _distance_sentence(run: RunRecord) -> str:
     max_distance = run.spec.max_distance
     if max_distance is None:

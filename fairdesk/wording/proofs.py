@@ -55,15 +55,24 @@ RATES = fixed(
     "bounds, for the protected values tested. It is not the rate of real individuals, and does not "
     "show why groups differ."
 )
-#: What a share of the population means, and what it does not.
-POPULATION = fixed(
-    "This proof also covers people who are not in the file: the population is a statistical model "
-    "of the data, in which each attribute depends on one other. The shares are proven for this "
-    "model of the data; they are not shares of real people."
-)
 #: What stands where no share is proven to be above zero, and what it means: pairs may be known.
 NONE_PROVEN = fixed("none proven so far")
 NONE_MEANS = fixed("“None proven so far” does not mean that there are none: pairs may be known.")
+
+
+def covers_sentence(spec: AuditSpec) -> str:
+    """Say of a proof for the population what a count of the data rows lacks."""
+    return say("This also covers {people} who are not in the data.", **words.whom(spec.person))
+
+
+def population_note(spec: AuditSpec) -> str:
+    """Say what a share of the population means, and what it does not."""
+    means = say(
+        "The population is a statistical model of the data, in which each attribute depends on one "
+        "other: the shares are proven for this model; they are not shares of real {people}.",
+        **words.whom(spec.person),
+    )
+    return f"{covers_sentence(spec)} {means}"
 
 
 def proven_of(

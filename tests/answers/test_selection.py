@@ -270,7 +270,7 @@ def test_certain_is_what_leaves_least_undecided(spec):
     # a share of combinations beside it would be read as one of people
     (why,) = filter(None, modelled.details)
     assert plain(why) == (
-        "The 1.50 % above is counted among the applicants in the data; this also covers "
+        "The 1.50 % above is counted among the applicants in the data. This also covers "
         "applicants who are not in the data."
     )
     alone = answered(spec, Question.CERTAIN, run(1, "certify", fine, of_people))

@@ -211,7 +211,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     # a share of independent attributes says less than one of the population
     of_marginals = None if of_people else proof_words.proven_of(run.figures, "population")
     if of_people is not None:
-        blocks.append(Text(say(proof_words.POPULATION), lead=say("The population.")))
+        blocks.append(Text(proof_words.population_note(spec), lead=say("The population.")))
     if "results" not in material.chapters:
         blocks += [
             Text(

@@ -433,7 +433,7 @@ class ProofPage(RunPage):
             said = proof_words.proven_statement(of_people)
             kind = "■ Proven" if said.evidence == "proven" else "□ Nothing proven yet"
             unfit = misfit_sentence(spec, run.figures, decision_tables(self._session.runs))
-            more = f"{unfit} {proof_words.POPULATION}".lstrip()
+            more = f"{unfit} {proof_words.population_note(spec)}".lstrip()
             self._of_people.say(kind, said.sentence, more)
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
