@@ -14,6 +14,7 @@ NO_PROTECTED_NUMBER = "not a numeric protected attribute"
 TOO_FEW_TERMS = "fewer than two terms"
 NO_COLUMN_OF_TEXTS = "not a column of texts"
 COMPARES_NO_TERMS = "does not compare identity terms"
+NOT_IN_THE_DATA = "who are not in the data."
 NOBODY_TO_START_FROM = "no starting points"
 ONE_VALUE = "only one value"
 NOT_TO_BE_PROTECTED = "cannot be protected"
@@ -29,6 +30,20 @@ ONLY_THESE = "Allowed values of"
 STARTING_POINTS = "Of {total} rows, {usable} can be starting points. {unusable} cannot"
 OUT_OF_TIME = "the time limit of the audit was used up"
 NO_WHOLE_NUMBER = "is not a whole number"
+
+NO_MODEL_AVAILABLE = "no model is available"
+MODEL_INPUT = "input of the model"
+#: What nothing says of an audit that has decisions, and no model that makes them.
+MODEL_ACTS = (
+    "the model decides",
+    "the model still decides",
+    "the model predicts",
+    "the model allows",
+    "the model’s decision",
+    MODEL_INPUT,
+    "queries the model",
+    "not the model",
+)
 
 # Data
 CANNOT_BE_SPLIT = "cannot be split into cells"

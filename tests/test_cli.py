@@ -36,6 +36,7 @@ from fairdesk.cli import commands, terminal
 from fairdesk.cli import main as cli
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.files import sha256
+from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.export import exports
 from fairdesk.results.proofs import PairShare
 from fairdesk.samples import samples
@@ -923,6 +924,20 @@ def test_decisions_alone_leave_a_report_and_no_findings(tmp_path, capsys, monkey
     written = [state.phase for state in states if state.phase.startswith("writing")]
     assert sorted(written) == sorted(f"writing {name}" for name in files - {"audit.fairdesk"})
     assert report_figures.standing(states[0]) == "0 instances tested"
+
+
+def test_nothing_said_of_decisions_alone_is_said_of_a_model(mining, tmp_path, capsys):
+    assert cli.main(mining("--predictions", "hired", model=None, method="groups")) == 0
+    said = [capsys.readouterr().out]
+    for template in TEMPLATES:
+        file = tmp_path / f"{template}.json"
+        asked = ["--template", template, "--format", "json", "--out", str(file)]
+        assert cli.main(["report", str(tmp_path / "out" / "audit.fairdesk"), *asked]) == 0
+        said += [capsys.readouterr().out, file.read_text(encoding="utf-8")]
+    text = " ".join(said).lower()
+    assert phrases.NO_MODEL_AVAILABLE in text
+    assert [each for each in phrases.MODEL_ACTS if each in text] == []
+    assert "--model-favourable" not in text
 
 
 @pytest.mark.parametrize("plan", ["quick", "full"])

@@ -65,7 +65,7 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
                 say(
                     "Base rate: share of each group with the recorded outcome “{favourable}”, "
                     "counted in the rows of the data, with a {percent} confidence interval. "
-                    "It describes the data, not the model.",
+                    "It describes the data, not the decisions.",
                     favourable=spec.favourable,
                     percent=words.percent_of("95"),
                 )

@@ -26,8 +26,7 @@ _SCHEMES = {
     theme.Scheme.DARK: "&Dark",
 }
 _NOBODY_TO_ASK = (
-    "This audit contains only the model’s decisions. There is no model to query, so no "
-    "search is possible."
+    "This audit contains only decisions. There is no model to query, so no search is possible."
 )
 _KEYS = QKeySequence.StandardKey
 

@@ -18,8 +18,8 @@ from fairdesk.models.inputs.usual import CAVEAT, Offer
 from fairdesk.models.model import Capability
 from fairdesk.wording import words
 
-#: How the audit log begins to say how often an opened model is right.
-AGREES = "The model’s decision matches the recorded outcome"
+#: What the audit log says of how often decisions are right.
+AGREES = "decision matches the recorded outcome"
 #: What a model can do, as what an audit gets from it.
 _OFFERS = {
     Capability.DECIDES: "decisions",
@@ -147,13 +147,12 @@ def agreement(found: Inspection) -> str:
     proof = found.proof
     if proof is None:
         return (
-            "The recorded outcome is the model’s decision itself, so there is nothing to compare "
-            "it with."
+            "The recorded outcome is the decision itself, so there is nothing to compare it with."
         )
     return (
-        f"{AGREES} in {words.percent(proof.accuracy, 1)} of {words.counted(proof.rows, 'row')}; "
-        "always guessing the more frequent outcome would match in "
-        f"{words.percent(proof.majority, 1)}."
+        f"The {AGREES} in {words.percent(proof.accuracy, 1)} of "
+        f"{words.counted(proof.rows, 'row')}; always guessing the more frequent outcome would "
+        f"match in {words.percent(proof.majority, 1)}."
     )
 
 
@@ -188,19 +187,17 @@ def summary(
     size = f"{words.number(source.rows)} rows, {len(found.table.columns)} columns"
     lines = [
         f"Data: {source.path}: {size}.",
-        f"Model: {card.format}. {card.summary.rstrip('.')}.",
+        f"Model: {card.format}. {card.summary.rstrip('.')}."
+        if card.can
+        else f"{card.summary.rstrip('.')}.",
     ]
     lines[1:1] = cells(found.table)
     if card.saved_with:
         lines.append(f"Saved with {card.saved_with}.")
     if card.environment:
         lines.append(f"Opened in an environment of its own: {card.environment}.")
-    offered = ", ".join(_OFFERS[each] for each in card.can)
-    lines.append(
-        f"It offers: {offered}."
-        if offered
-        else "There is no model to query, only a column of its decisions."
-    )
+    if card.can:
+        lines.append(f"It offers: {', '.join(_OFFERS[each] for each in card.can)}.")
     if mapping.inputs:
         lines += ["", f"Its inputs, matched {mapping.matched}:"]
         lines += [

@@ -25,6 +25,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
+from tests import phrases
 from tests.plausible import scored
 from tests.report import repairs
 from tests.report.building import people_store, spec_of
@@ -271,10 +272,10 @@ def test_certain_is_what_leaves_least_undecided(spec):
     (why,) = filter(None, modelled.details)
     assert plain(why) == (
         "The 1.50 % above is counted among the applicants in the data. This also covers "
-        "applicants who are not in the data."
+        f"applicants {phrases.NOT_IN_THE_DATA}"
     )
     alone = answered(spec, Question.CERTAIN, run(1, "certify", fine, of_people))
-    assert alone.details == ("This also covers applicants who are not in the data.",)
+    assert alone.details == (f"This also covers applicants {phrases.NOT_IN_THE_DATA}",)
     # the chart draws what the number is of, so that all answers stay on one page
     assert "70.00" in modelled.chart.alt()
     assert "60.00" not in modelled.chart.alt()

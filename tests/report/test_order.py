@@ -68,7 +68,7 @@ def test_without_a_model_the_plain_report_says_what_that_leaves_out(tmp_path):
     for key in ("results", "certification", "mitigation"):
         (told,) = section_of(report, key).blocks
         assert told.lead == "Not run:"
-        assert "because no model is available" in told.text
+        assert f"because {phrases.NO_MODEL_AVAILABLE}" in told.text
     assert facts_of(section_of(report, "model"))["Column of decisions"] == "credit"
 
 

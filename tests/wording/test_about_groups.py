@@ -559,7 +559,7 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
     said = table_words.errors_statement(spec, JUDGED)
     assert plain(said.value) == "36.0"
     assert plain(said.sentence) == (
-        f"Of those not recorded “{spec.favourable}”, the model still decides favourably for 20.0 % "
+        f"Of those not recorded “{spec.favourable}”, the decision is still favourable for 20.0 % "
         "(sex = female) and for 56.0 % (sex = male, the reference): 36.0 percentage points lower "
         "(95 % CI 15.9 to 52.0)."
     )
@@ -567,7 +567,7 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
     equal = msgspec.structs.replace(black, negatives=100, false_positives=56)
     other = msgspec.structs.replace(JUDGED, lines=(white, equal))
     assert table_words.error_gap(other).what == "true"
-    assert "favourably for 95.0 % (" in plain(table_words.errors_statement(spec, other).sentence)
+    assert "favourable for 95.0 % (" in plain(table_words.errors_statement(spec, other).sentence)
     # of a group that is too small nothing is said, and its cells say why
     few = msgspec.structs.replace(black, values=("few",), excluded=True)
     small = msgspec.structs.replace(JUDGED, lines=(white, black, few))

@@ -76,7 +76,7 @@ METHODS = (
         sentence=(
             "Calculates selection rates, impact ratios and tests, and error rates where labels "
             "exist, for every protected group and intersectional subgroup: from the outcomes in "
-            "the data, and from the model’s decisions for the same individuals."
+            "the data, and from the decisions for the same individuals."
         ),
         paper="29 CFR 1607.4(D); ISO/IEC TR 24027:2021",
         tells=(

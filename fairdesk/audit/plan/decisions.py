@@ -65,7 +65,7 @@ def _about_the_outcome(spec: AuditSpec) -> Iterator[Decision]:
     )
     if spec.predictions:
         yield Decision(
-            f"No model was queried: the column “{spec.predictions}” contains its decisions.",
+            f"No model was queried: the column “{spec.predictions}” contains the decisions.",
             {"predictions": spec.predictions},
         )
 

@@ -23,8 +23,8 @@ def card_of(table: Table, column: str) -> ModelCard:
         path=table.source.path,
         sha256=table.source.sha256,
         format="A column of decisions",
-        summary=f"The decisions of a model are in the column “{column}”; the model itself "
-        "is not available, so no other inputs can be tested",
+        summary=f"The decisions are in the column “{column}”; no model is available, so no other "
+        "inputs can be tested",
         takes=Takes.COLUMNS,
         inputs=(),
         named=False,

@@ -108,8 +108,8 @@ def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
         name, value = "balanced accuracy", balanced_accuracy(confusion)
     asked = _ASKED[found].format(ranked=f"{name} {value:.2f}")
     if true_good + false_good in (0, rows):
-        which = "favourably" if true_good + false_good else "unfavourably"
-        yield f"The model decides {which} on every row{asked}"
+        which = "favourable" if true_good + false_good else "unfavourable"
+        yield f"The decision is {which} on every row{asked}"
     elif accuracy < majority:
         yield (
             f"The decision matches the recorded outcome in {accuracy:.1%} of the rows, less than "
@@ -119,6 +119,6 @@ def doubts(confusion: Confusion, ranking: float | None) -> Iterator[str]:
         yield f"The decision matches the recorded outcome in {accuracy:.1%} of the rows{asked}"
     elif not false_bad + false_good and rows >= _MANY:
         yield (
-            "The model’s decision matches the recorded outcome in every row. Perhaps the "
-            "recorded outcome is the model’s own decision, or a column reveals the outcome."
+            "The decision matches the recorded outcome in every row. Perhaps the "
+            "recorded outcome is the decision itself, or a column reveals the outcome."
         )

@@ -171,7 +171,11 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
         *([_flag("output", model.output)] if model.outputs else []),
         _flag("label", spec.label),
         _flag("favourable", spec.favourable),
-        *(_flag("model-favourable", answer) for answer in good_answers(spec.model, spec.mapping)),
+        *(
+            _flag("model-favourable", answer)
+            for answer in good_answers(spec.model, spec.mapping)
+            if not spec.predictions or answer != spec.favourable
+        ),
         *([_flag("threshold", f"{limit!r}")] if limit is not None else []),
         *(["--map mapping.json"] if mapped else []),
         *(_flag("protected", name) for name in grouping_names(spec.domain)),

@@ -136,7 +136,10 @@ def _defined(material: Material) -> Iterator[Block]:
     if material.spec.domain.grouping:
         yield from passages.definitions("groups")
     if material.measured is not None:
-        yield from passages.definitions("comparisons")
+        for each in passages.definitions("comparisons"):
+            # decisions alone have no scores
+            if not material.spec.predictions or getattr(each, "key", "") != "smd":
+                yield each
     if material.judged:
         yield from passages.definitions("errors")
     if material.subtle:
@@ -148,18 +151,32 @@ def _defined(material: Material) -> Iterator[Block]:
             yield from passages.definitions("reweighing")
 
 
+def _how_verified(spec: AuditSpec) -> str:
+    if spec.predictions:
+        return say(
+            "Anyone who has the audit file and the data can verify all of this: “fairdesk verify” "
+            "compares the SHA-256 hashes below, checks the hash chain of the audit log and counts "
+            "again; “fairdesk reproduce” repeats every run."
+        )
+    return say(
+        "Anyone who has the audit file, the data and the model can verify all of this: “fairdesk "
+        "verify” compares the SHA-256 hashes below, checks the hash chain of the audit log, "
+        "re-queries the model and counts again; “fairdesk reproduce” repeats every run."
+    )
+
+
 def appendix(material: Material) -> Section:
     """Return what is needed to check and repeat the audit: what the manifest says, in print."""
     spec, held = material.spec, material.spec.versions
     log = lasting(material.log)
     blocks: list[Block] = [
         Text(
-            "Anyone who has the audit file, the data and the model can verify all of this: "
-            "“fairdesk verify” compares the SHA-256 hashes below, checks the hash chain of "
-            "the audit log, re-queries the model and counts again; “fairdesk reproduce” "
-            "repeats every run. The file “manifest.json” attached to this document contains "
-            "the same in machine-readable form: the whole audit plan, all runs and settings, "
-            "versions, hashes and the audit log."
+            say(
+                "{how} The file “manifest.json” attached to this document contains the same in "
+                "machine-readable form: the whole audit plan, all runs and settings, versions, "
+                "hashes and the audit log.",
+                how=_how_verified(spec),
+            )
         ),
         Heading("Identity and SHA-256 hashes"),
         Facts(

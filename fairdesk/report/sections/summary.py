@@ -18,7 +18,7 @@ from fairdesk.wording.language import say
 
 _NO_VERDICT = (
     "This report presents evidence. It draws no legal conclusion and does not decide whether the "
-    "model may be used; that rests with those accountable for its use."
+    "system may be used; that rests with those accountable for its use."
 )
 #: The section that says more of each answer.
 _CHAPTERS = {
@@ -47,7 +47,7 @@ def summary(material: Material) -> Section:
             Callout(
                 say("No model."),
                 say(
-                    "Only the model’s decisions are available, so the audit compares groups. "
+                    "Only decisions are available, so the audit compares groups. "
                     "Whether the decision depends on a protected attribute for an individual "
                     "cannot be tested."
                 ),

@@ -108,14 +108,11 @@ def _design(material: Material) -> list[Block]:
     spec = material.spec
     given = words.protected_names(spec.domain)
     unseen = [attribute.name for attribute in spec.domain.unseen]
+    inputs = say("Protected") if spec.predictions else say("Protected, and an input of the model")
     facts = [
         Fact(say("Each row is"), say("one {person}", person=spec.person)),
         Fact(say("Favourable decision"), favourable_text(material.spec, material.table)),
-        *(
-            [Fact(say("Protected, and an input of the model"), words.listed(given))]
-            if given
-            else []
-        ),
+        *([Fact(inputs, words.listed(given))] if given else []),
         *(
             [Fact(say("Protected, and not an input of the model"), words.listed(unseen))]
             if unseen
@@ -128,11 +125,7 @@ def _design(material: Material) -> list[Block]:
 def _architecture(material: Material) -> list[Block]:
     card = material.spec.model
     if material.spec.predictions:
-        return [
-            Text(
-                "the architecture: the model was not available, only its decisions.", lead=_OUTSIDE
-            )
-        ]
+        return [Text("the architecture: no model was available, only decisions.", lead=_OUTSIDE)]
     return [
         Facts(
             (
@@ -276,11 +269,14 @@ def functioning(material: Material) -> Section:
         Heading("Human oversight, and the input data"),
         Text("For measures of oversight see point 2 (e)."),
         Text(
-            say(
+            say("the input data of a model: only decisions were available.")
+            if material.spec.predictions
+            else say(
                 "For the model’s inputs and the source of each, see the section on the "
                 "model{place}.",
                 place=material.see("model"),
-            )
+            ),
+            lead=_OUTSIDE if material.spec.predictions else "",
         ),
     ]
     return Section("Monitoring, functioning and control", tuple(blocks), fresh=True)

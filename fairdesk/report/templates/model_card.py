@@ -127,9 +127,8 @@ def training(material: Material) -> Section:
         (
             *_facts(known),
             Text(
-                "The training data were not available to the audit. Rows that the model was "
-                "trained on may be among those that it was evaluated on, which would make it "
-                "look more accurate."
+                "The training data were not available to the audit. Rows of them may be among "
+                "those evaluated, which would make decisions look more accurate."
             ),
         ),
     )

@@ -37,11 +37,11 @@ _ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive ra
 _ERRORS_SAID = fixed(
     {
         "true": (
-            "Of those recorded “{outcome}”, the model decides favourably for {rate} ({group}) and "
+            "Of those recorded “{outcome}”, the decision is favourable for {rate} ({group}) and "
             "for {best_rate} ({best}, the reference): {shown}."
         ),
         "false": (
-            "Of those not recorded “{outcome}”, the model still decides favourably for {rate} "
+            "Of those not recorded “{outcome}”, the decision is still favourable for {rate} "
             "({group}) and for {best_rate} ({best}, the reference): {shown}."
         ),
     }

@@ -169,7 +169,8 @@ def test_how_the_model_is_fed_and_decides(trusting, table, card):
     told = decisions(msgspec.structs.replace(trusting, mapping=mapping), table)
     (one,) = (each for each in told if "inputs" in each.facts)
     assert (
-        one.what == "1 input of the model is made differently from the proposed mapping: “input 1”."
+        one.what
+        == f"1 {phrases.MODEL_INPUT} is made differently from the proposed mapping: “input 1”."
     )
     assert one.facts["inputs"] == (edited,)
     moved = match(card, table, LABEL, FAVOURABLE, threshold=0.4)

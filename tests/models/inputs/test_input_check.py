@@ -87,7 +87,7 @@ def test_the_score_of_the_first_class_is_what_is_left():
 
 def test_always_the_same_decision_is_told():
     proof = proof_of(Rule(2, lambda m: np.zeros(len(m))), ROWS)
-    assert "unfavourably on every row" in proof.warnings[0]
+    assert "unfavourable on every row" in proof.warnings[0]
     assert proof.auc == 0.5
 
 
@@ -349,7 +349,7 @@ def test_a_class_weighted_model_that_ranks_rows_well_is_not_asked_about_its_inpu
 def test_one_decision_for_everybody_is_the_threshold_where_scores_rank_the_rows():
     rows = long_table()
     proof = proof_of(Rule(1, lambda m: m[:, 0] / 1_000), rows)
-    assert "unfavourably on every row, but it separates" in proof.warnings[0]
+    assert "unfavourable on every row, but it separates" in proof.warnings[0]
     proof = proof_of(Rule(1, lambda m: 0.4 - m[:, 0] / 1_000), rows)
     assert "Is the favourable class the other one?" in proof.warnings[0]
 

@@ -350,7 +350,7 @@ def test_the_population_comes_before_the_combinations_with_the_rates_of_its_grou
     # nor of attributes that are independent, where there is a model of the data
     assert "Data-weighted" not in text
     assert "not of people" in chart.caption
-    assert "This also covers applicants who are not in the data. The population is a" in text
+    assert f"applicants {phrases.NOT_IN_THE_DATA} The population is a statistical model" in text
     assert "not shares of real applicants" in text
     assert proof_words.RATES in text
     # rounded outwards

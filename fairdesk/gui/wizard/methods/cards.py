@@ -20,7 +20,7 @@ NAMES = {
     PlanKind.QUICK: ("&Quick", f"At most {duration(LIMITS[PlanKind.QUICK])}: a first look."),
     PlanKind.FULL: (
         "&Full",
-        f"At most {duration(LIMITS[PlanKind.FULL])}, often less: all that the model allows.",
+        f"At most {duration(LIMITS[PlanKind.FULL])}, often less: every method available here.",
     ),
     PlanKind.CUSTOM: ("&Custom", "Your methods, their order, and your time limit."),
 }

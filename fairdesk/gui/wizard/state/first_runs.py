@@ -235,10 +235,7 @@ class RunsPlan(DomainPlan):
     def repair_off(self, kind: PlanKind | None = None) -> str:
         """Say why nothing can be repaired afterwards; empty where something can."""
         if self.predictions:
-            return (
-                "Not available: only the model’s decisions are present, so there is no model to "
-                "retrain."
-            )
+            return "Not available: only decisions are present, so there is no model to retrain."
         method = self.repair_method(kind)
         if not method:
             return (

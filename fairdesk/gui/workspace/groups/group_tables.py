@@ -114,9 +114,9 @@ class GroupTables(RunPage):
             layouts.gap(theme.NEAR),
             parts.heading("More metrics are available"),
             parts.quiet(
-                f"For every group of {session.many} and every intersectional subgroup: the "
-                "model’s decisions and scores, confidence intervals, the four-fifths threshold, "
-                "tests, shortfalls, error rates and calibration. This takes seconds."
+                f"For every group of {session.many} and every intersectional subgroup: "
+                "decisions and scores, confidence intervals, the four-fifths threshold, tests, "
+                "shortfalls, error rates and calibration. This takes seconds."
             ),
             on=inside,
             margin=(0, theme.GAP, theme.PAGE, theme.PAGE),

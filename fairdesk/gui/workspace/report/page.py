@@ -204,7 +204,7 @@ class ReportPage(QWidget):
         for button, what in (
             (self.save, "Write the report and its manifest."),
             (self.sign, "Write the report and sign it with your signing certificate."),
-            (self.check, "Verify the audit against its data, model and audit log."),
+            (self.check, "Verify the audit against its files and its audit log."),
         ):
             button.setToolTip(what)
             button.setAccessibleDescription(what)

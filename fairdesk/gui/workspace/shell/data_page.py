@@ -156,7 +156,9 @@ class DataPage(QWidget):
         column = layouts.column(
             page_head("Data and model"),
             parts.quiet(
-                "The exact data and model of this audit. They are fixed; to audit other data "
+                "The exact data of this audit. They are fixed; to audit others, create a new audit."
+                if spec.predictions
+                else "The exact data and model of this audit. They are fixed; to audit other data "
                 "or another model, create a new audit."
             ),
             _facts(f"Data: {Path(spec.data.path).name}", _open(data)),
@@ -177,7 +179,7 @@ class DataPage(QWidget):
         column.addSpacing(theme.NEAR)
         model = () if spec.predictions else model_facts(spec)
         if spec.predictions:
-            column.addWidget(_facts("The model’s decisions", decision_facts(spec)))
+            column.addWidget(_facts("Decisions", decision_facts(spec)))
         else:
             column.addWidget(_facts(f"Model: {Path(spec.model.path).name}", _open(model)))
         found = spec.model.repeatability

@@ -46,7 +46,12 @@ def data(material: Material) -> Section:
             Fact("Each row is", say("one {person}", person=spec.person)),
             *material.filled("Data"),
             Fact("Read as", _dialect_sentence(spec.data.dialect)),
-            Fact("Recorded outcome", say("{label}; not an input of the model", label=spec.label)),
+            Fact(
+                "Recorded outcome",
+                spec.label
+                if spec.predictions
+                else say("{label}; not an input of the model", label=spec.label),
+            ),
             Fact("Favourable value", spec.favourable),
             Fact(
                 "Share favourable",

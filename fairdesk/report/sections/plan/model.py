@@ -199,7 +199,7 @@ def _checked(material: Material) -> str:
             labelled=words.number(labelled),
             right=words.number(right),
         )
-    said = next((e.what for e in material.log if e.what.startswith(AGREES)), "")
+    said = next((e.what for e in material.log if AGREES in e.what), "")
     return said or (
         "not kept in the audit file. A run of “Group metrics” would show how often the "
         "decisions match the recorded outcome"
@@ -212,7 +212,7 @@ def _decisions(material: Material) -> Section:
     counts = material.table.counts(spec.predictions)
     values = [f"{value} ({words.number(count)})" for value, count in counts.items()]
     return Section(
-        "Model",
+        "Decisions",
         (
             Facts(
                 (

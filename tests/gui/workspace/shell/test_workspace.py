@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QTableView,
     QTableWidget,
     QToolButton,
+    QWidget,
 )
 
 from fairdesk.answers.answer import Question
@@ -607,6 +608,21 @@ def words_of(page):
     return [each.text() for each in page.findChildren(QLabel)]
 
 
+def test_no_page_says_of_decisions_alone_what_a_model_does(qtbot, opened, decided):
+    audit = opened(decided)
+    qtbot.waitUntil(lambda: audit.overview.cards[Question.GROUPS].answer.known, timeout=20_000)
+    said = []
+    for name in audit.page_names:
+        audit.show_page(name)
+        for each in audit.findChildren(QWidget):
+            if each.isVisibleTo(audit):
+                said += [each.accessibleName(), each.accessibleDescription(), each.toolTip()]
+                said.append(each.text() if isinstance(each, QLabel) else "")
+    text = " ".join(said).lower()
+    assert "model" in text
+    assert [each for each in phrases.MODEL_ACTS if each in text] == []
+
+
 def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opened, decided):
     audit = opened(decided)
     assert audit.asks_nobody
@@ -630,7 +646,7 @@ def test_an_audit_of_decisions_tells_of_groups_and_searches_nothing(qtbot, opene
         f"{phrases.RECORDED_OUTCOMES}, by sex",
     ]
     said = words_of(audit.data)
-    assert "The model’s decisions" in said
+    assert "Decisions" in said
     # that of the data; there is no other file
     assert said.count("SHA-256") == 1
     roles = audit.data.findChildren(QTableWidget)[0]
