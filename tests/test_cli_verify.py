@@ -278,10 +278,10 @@ def proven(tmp_path_factory):
     """Prove something of a small network with the command; gives its folder."""
     folder = tmp_path_factory.mktemp("proven")
     rng = np.random.default_rng(4)
-    rows = np.column_stack([*(rng.integers(0, 101, 400) for _ in range(3)), np.arange(400) % 2])
-    rows[0], rows[1] = 0, 100
+    rows = np.column_stack([*(rng.integers(0, 51, 400) for _ in range(3)), np.arange(400) % 2])
+    rows[0], rows[1] = 0, 50
     rows[:4, 3] = 0, 1, 0, 1
-    label = (rows @ [1, -1, 1, 9] + rng.normal(0, 9, 400) > 55).astype(int)
+    label = (rows @ [1, -1, 1, 9] + rng.normal(0, 5, 400) > 28).astype(int)
     lines = [",".join(map(str, each)) for each in np.column_stack((rows, label)).tolist()]
     (folder / "people.csv").write_text("\n".join(["debts,years,wage,sex,hired", *lines]) + "\n")
     frame = pd.DataFrame(rows, columns=["debts", "years", "wage", "sex"])
@@ -289,7 +289,12 @@ def proven(tmp_path_factory):
     joblib.dump(make_pipeline(StandardScaler(), network).fit(frame, label), folder / "model.joblib")
     given = ("--data", folder / "people.csv", "--model", folder / "model.joblib", "--trust-model")
     question = ("--label", "hired", "--favourable", "1", "--protected", "sex")
-    how = ("--method", "certify", "--option", "seconds=2", "--out", folder / "out")
+    # each constraint divides the domain: boxes are certified although all can soon be counted
+    limits = [f"not (debts = {k} and years = {k})" for k in (10, 20, 30, 40)]
+    limits += [f"not (debts = {k} and wage = {50 - k})" for k in (10, 20, 30, 40)]
+    (folder / "domain.json").write_text(json.dumps({"constraints": limits}))
+    how = ("--domain", folder / "domain.json", "--method", "certify")
+    how += ("--option", "seconds=2", "--out", folder / "out")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(folder / "state"))
         assert cli.main([str(word) for word in ("audit", *given, *question, *how)]) == 0
