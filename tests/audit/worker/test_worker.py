@@ -145,7 +145,7 @@ def test_a_process_that_was_started_early_is_taken_once_and_by_whom_it_fits():
 
 def test_a_process_that_was_started_early_is_there_before_numeric_libraries_and_speaks():
     source = (
-        "import sys\nfrom fairdesk.audit.worker import process\nprocess.start_early()\n"
+        "import sys\nfrom fairdesk.audit.sandbox import process\nprocess.start_early()\n"
         "assert 'numpy' not in sys.modules\nearly = process._EARLY[0]\n"
         "from fairdesk.audit.worker.client import Worker\nworker = Worker()\n"
         "print(early.process.pid, worker._child.pid, worker._child.confinement(60) is not None)\n"
@@ -161,7 +161,7 @@ def test_a_process_that_was_started_early_is_there_before_numeric_libraries_and_
 
 def test_a_process_that_nobody_took_ends_with_the_command_and_leaves_no_folder():
     source = (
-        "from fairdesk.audit.worker import process\nprocess.start_early()\n"
+        "from fairdesk.audit.sandbox import process\nprocess.start_early()\n"
         "early = process._EARLY[0]\nprint(early.process.pid, early.sandbox.room.folder)\n"
     )
     done = subprocess.run(
