@@ -44,6 +44,10 @@ _STEEP = 0.4
 _MASS, _PEOPLED = 1e-6, 1e-7
 #: A unit's range is truncated where that is thought to decide such a share of a box, at least.
 _LEAST_GAIN = 0.002
+#: The fewest and the most steps of the grid on which people are counted, and so many numbers for
+#: all cells of the population together. What a grid loses grows with the axes: by so many steps for
+#: each axis beside each.
+_LEAST_STEPS, _MOST_STEPS, _ROOM, _STEPS = 256, 1_024, 1 << 22, 2
 
 
 class NetworkExaminer:
@@ -278,7 +282,7 @@ def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
             [
                 *(factor, constant, max(margins.close, 2.0**-500), largest),
                 *(_ROUNDS, _TOGETHER, _NEAR, _WORTH, _STEEP),
-                *(_MASS, _PEOPLED * total, _LEAST_GAIN, 0.0),
+                *(_MASS, _PEOPLED * total, _LEAST_GAIN, 0.0, steps_for(encoded.space)),
             ]
         ),
         needs=_needs(encoded),
@@ -290,6 +294,17 @@ def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
         given=given,
         favourable=favourable,
     )
+
+
+def steps_for(space: Space) -> int:
+    """Return on a grid of how many steps people are counted.
+
+    Each axis is rounded to the grid by itself. What that can move a sum is taken off the count, so
+    that many axes take a fine grid; its cost grows with the cells of the population.
+    """
+    cells = 1 if space.people is None else space.people.tree.whole.size
+    steps = min(_STEPS * len(space.axes) ** 2, _MOST_STEPS, _ROOM // cells)
+    return max(steps, _LEAST_STEPS)
 
 
 def _needs(encoded: Encoded) -> Numbers:
@@ -335,7 +350,7 @@ def _population(space: Space) -> tuple[Numbers, Numbers, Float64]:
 def room(network: Network) -> Room:
     """Make what a thread works in."""
     from fairdesk.certify.bounds.count_kernels import room as counting  # noqa: PLC0415
-    from fairdesk.certify.bounds.dense.state import Room  # noqa: PLC0415 - as above
+    from fairdesk.certify.bounds.dense.state import STEPS, Room  # noqa: PLC0415 - as above
     from fairdesk.certify.bounds.tree_kernels import tree_room  # noqa: PLC0415
 
     combinations, forms, axes = len(network.combined), 2 * len(network.rows), len(network.axes)
@@ -382,5 +397,5 @@ def room(network: Network) -> Room:
         work=work,
         order=order,
         start=numbers(axes),
-        people=tree_room(network.people),
+        people=tree_room(network.people, int(network.limits[STEPS])),
     )

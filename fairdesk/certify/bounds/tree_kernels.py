@@ -31,8 +31,6 @@ from fairdesk.certify.domain.population_kernels import (
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Steps of the grid across the whole sum.
-GRID = 128
 #: Differences below this are not told apart.
 _TINY = 1e-280
 #: A smaller mass may have come of numbers that no float holds to all its digits.
@@ -68,7 +66,7 @@ class TreeRoom(NamedTuple):
     messages: Float64
 
 
-def tree_room(tree: TreeArrays, grid: int = GRID) -> TreeRoom:
+def tree_room(tree: TreeArrays, grid: int) -> TreeRoom:
     """Return what a thread works in, for a grid of so many steps."""
     axes, cells, most = tree.node.size, tree.whole.size, int(tree.cells.max(initial=0))
     width = grid + 2 * axes + 16

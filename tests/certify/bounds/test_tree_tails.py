@@ -10,6 +10,7 @@ from hypothesis import given, settings
 
 from fairdesk.certify.bounds.tree_kernels import tree_room
 from fairdesk.certify.bounds.tree_tails import tree_moments, tree_tail
+from tests.certify.bounds.test_tree_kernels import GRID
 from tests.certify.populations import SEEDS, box_of, drawn_space, inside, total_of, weights_of
 
 
@@ -38,7 +39,7 @@ def test_a_tail_is_never_less_than_the_truth(seed: int) -> None:
     space, rng = drawn_space(seed)
     given_to, sums, box, weights = form_of(space, rng)
     whole = total_of(weights, box)
-    room = tree_room(space.people.tree)
+    room = tree_room(space.people.tree, GRID)
     tiny = 1e-12  # the sums here are rounded too
     for sign in (-1.0, 1.0):
         limit = np.quantile(sums[box], rng.random()) + sign * rng.choice([0.0, 0.1, 2.0])
@@ -63,7 +64,9 @@ def test_a_tail_is_never_less_than_the_mean_of_its_exponential() -> None:
         for by in (1.0, -1.0):
             limit = float((by * sums).max()) / by
             mean = float(mass @ np.exp(by * (sums - limit)) / mass.sum())
-            told = tree_tail(*given_to, np.empty(0), starts, limit, by, tree_room(people.tree))
+            told = tree_tail(
+                *given_to, np.empty(0), starts, limit, by, tree_room(people.tree, GRID)
+            )
             assert told >= mean * (1.0 - 1e-12)
             together += told > mean * (1.0 + 1e-6)
     assert together > 3
@@ -75,7 +78,7 @@ def test_moments_are_those_of_the_people(seed: int) -> None:
     space, rng = drawn_space(seed)
     given_to, sums, box, weights = form_of(space, rng)
     mass = np.array([float(each) for each in weights]) * box
-    mean, deviation = tree_moments(*given_to, tree_room(space.people.tree))
+    mean, deviation = tree_moments(*given_to, tree_room(space.people.tree, GRID))
     if not mass.sum() > 0:
         assert deviation == 0.0
         return
@@ -91,7 +94,10 @@ def test_a_tail_is_small_far_from_the_mean() -> None:
     people, axes = space.people, len(space.axes)
     low, high = space.low[0], space.high[0]
     form = np.ones(axes), np.empty(0), np.full(axes, -1, dtype=np.int64)
-    given_to, room = (people.tree, low, high, people.everything, *form), tree_room(people.tree)
+    given_to, room = (
+        (people.tree, low, high, people.everything, *form),
+        tree_room(people.tree, GRID),
+    )
     mean, deviation = tree_moments(*given_to, room)
     told = [tree_tail(*given_to, mean + k * deviation, k / deviation, room) for k in (1, 2, 3)]
     assert told == sorted(told, reverse=True)

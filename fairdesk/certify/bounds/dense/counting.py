@@ -12,13 +12,14 @@ from fairdesk.certify.bounds.dense.state import (
     CLOSE,
     MASS,
     PEOPLED,
+    STEPS,
     Float64,
     Network,
     Numbers,
     Room,
 )
 from fairdesk.certify.bounds.dense.truncation import taken_of
-from fairdesk.certify.bounds.tree_kernels import GRID, tree_shares
+from fairdesk.certify.bounds.tree_kernels import tree_shares
 from fairdesk.certify.domain.compiled import inner, part
 from fairdesk.certify.domain.population_kernels import mass_of
 
@@ -155,7 +156,7 @@ def _beyond(
     if inhabited:
         over_people, _, between_people = tree_shares(
             *(network.people, low, high, network.given, slopes, tables, room.start),
-            *(above, -np.inf, after, before, GRID, room.people),
+            *(above, -np.inf, after, before, int(network.limits[STEPS]), room.people),
         )
     return over, between, over_mass, between_mass, over_people, between_people
 
