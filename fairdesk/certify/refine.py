@@ -159,7 +159,7 @@ class Counted:
 _MOST_COUNTED = 1 << 21
 #: Boxes are counted for so many seconds at a time, as far as that is known, each of at most so many
 #: points, and so many together.
-_MOST_SECONDS, _MOST_DENSE, _TOGETHER = 0.1, 1 << 16, 256
+_MOST_SECONDS, _MOST_DENSE, _TOGETHER = 0.1, 1 << 16, 1_024
 #: Where all is counted, a box is halved if that puts off as many of its points as are counted while
 #: so many boxes are halved; and of two with the same mass the one with fewer points comes first, by
 #: that power of their number.
@@ -302,16 +302,16 @@ class Refinery:
         """Count boxes with at least so many undecided people for each of their points."""
         started = self._clock()
         chosen = self._open(self._dense.take(_TOGETHER))
-        density = self._density(chosen)
         low, high = self.tree.boxes(chosen)
-        points = np.cumsum((high - low + 1).astype(np.float64).prod(axis=1))
-        affordable = points <= max(counter.speed * _MOST_SECONDS, points[0] if chosen.size else 0.0)
+        points, density = _points(low, high), self._density(chosen, low, high)
+        together = np.cumsum(points)
+        affordable = together <= max(counter.speed * _MOST_SECONDS, *points[:1], 0.0)
         now = affordable & (density >= least)
         self._dense.put(chosen[~now], density[~now])
         if now.any():
             self._forget(chosen[now])
-            self._write_down(chosen[now], counter)
-            self._pace.counted(self.points(chosen[now]), self._clock() - started)
+            self._write_down(chosen[now], low[now], high[now], counter)
+            self._pace.counted(float(points[now].sum()), self._clock() - started)
 
     def count(self, counter: Counter) -> Iterator[None]:
         """Count everybody who is left, one by one; stop where the generator is left.
@@ -322,14 +322,16 @@ class Refinery:
         """
         left = self.undecided_leaves()
         left = left[~self.space.unclear[self.tree.root[left]]]
-        known = self.tree.consistent[left] + self.tree.discriminatory[left]
+        tree = self.tree
+        known = tree.consistent[left] + tree.discriminatory[left]
         if self._people_first:
-            known = -self._density(left)
+            parts = np.split(left, range(_MOST_AT_ONCE, len(left), _MOST_AT_ONCE))
+            known = -np.concatenate([self._density(some, *tree.boxes(some)) for some in parts])
         left = left[np.argsort(-known, kind="stable")]  # taken from the end
         self._queue, self._dense, self._unseen = Queue(), Queue(), left[:0]
         while left.size:
             low, high = self.tree.boxes(left[-_MOST_AT_ONCE:])
-            points = (high - low + 1).astype(np.float64).prod(axis=1)[::-1]
+            points = _points(low, high)[::-1]
             if points[0] > _MOST_COUNTED:
                 axis = int((high[-1] - low[-1]).argmax())
                 cut = (low[-1, axis] + high[-1, axis]) // 2
@@ -340,24 +342,20 @@ class Refinery:
             some = max(1, int(np.searchsorted(np.cumsum(points), _MOST_COUNTED, "right")))
             chosen, left = left[-some:], left[:-some]
             self._forget(chosen)
-            self._write_down(chosen, counter)
+            self._write_down(chosen, *self.tree.boxes(chosen), counter)
             yield
 
-    def _density(self, nodes: NDArray[np.int64]) -> Float64:
-        """Return how many undecided people leaves hold for each of their points."""
-        tree, density = self.tree, np.zeros(len(nodes))
-        for start in range(0, len(nodes), _MOST_AT_ONCE):
-            some = nodes[start : start + _MOST_AT_ONCE]
-            low, high = tree.boxes(some)
-            left = 1.0 - tree.people_consistent[some] - tree.people_discriminatory[some]
-            points = (high - low + 1).astype(np.float64).prod(axis=1)
-            density[start : start + len(some)] = self._people_masses(some) * left / points
-        return density
-
-    def _write_down(self, nodes: NDArray[np.int64], counter: Counter) -> None:
-        """Count leaves, and write down what came of it."""
+    def _density(self, nodes: NDArray[np.int64], low: Places, high: Places) -> Float64:
+        """Return how many undecided people leaves, whose boxes are given, hold for each point."""
         tree = self.tree
-        low, high = tree.boxes(nodes)
+        left = 1.0 - tree.people_consistent[nodes] - tree.people_discriminatory[nodes]
+        return self._people_masses(nodes, low, high) * left / _points(low, high)
+
+    def _write_down(
+        self, nodes: NDArray[np.int64], low: Places, high: Places, counter: Counter
+    ) -> None:
+        """Count leaves, whose boxes are given, and write down what came of it."""
+        tree = self.tree
         found = counter.count(low, high, self.space.groups[tree.root[nodes]])
         self.queries += found.queries
         self.boxes += len(nodes)
@@ -375,8 +373,7 @@ class Refinery:
 
     def points(self, nodes: NDArray[np.int64]) -> float:
         """Count the points of boxes, about."""
-        low, high = self.tree.boxes(nodes)
-        return float((high - low + 1).astype(np.float64).prod(axis=1).sum())
+        return float(_points(*self.tree.boxes(nodes)).sum())
 
     def undecided_leaves(self) -> NDArray[np.int64]:
         """Return the leaves that are not decided, those of unclear roots among them."""
@@ -392,8 +389,9 @@ class Refinery:
         alone = roots[members == 1]
         tree.verdict[alone] = Verdict.CONSISTENT
         self.consistent += sum(sizes(*tree.boxes(alone)))
-        self.population_consistent += float(self._masses(alone).sum())
-        self._add_people(self._people_masses(alone), 1.0, 0.0)
+        low, high = tree.boxes(alone)
+        self.population_consistent += float(space.masses(low, high, tree.root[alone]).sum())
+        self._add_people(self._people_masses(alone, low, high), 1.0, 0.0)
         self._unseen = roots[(members > 1) & ~space.unclear]
 
     def _resume(self) -> None:
@@ -468,7 +466,8 @@ class Refinery:
         if not booked.size:
             return
         verdict = tree.verdict[booked]
-        points = sizes(*tree.boxes(booked))
+        low, high = tree.boxes(booked)
+        points = sizes(low, high)
         counted = np.flatnonzero(verdict == Verdict.COUNTED).tolist()
         consistent = np.where(verdict == Verdict.CONSISTENT, 1.0, tree.consistent[booked])
         discriminatory = np.where(
@@ -487,7 +486,7 @@ class Refinery:
         self.consistent += sign * sum(more_consistent)
         self.discriminatory += sign * sum(more_discriminatory)
         whole = (verdict == Verdict.CONSISTENT) | (verdict == Verdict.DISCRIMINATORY)
-        masses = self._masses(booked)
+        masses = self.space.masses(low, high, tree.root[booked])
         consistent = np.where(whole, consistent, tree.population_consistent[booked])
         discriminatory = np.where(whole, discriminatory, tree.population_discriminatory[booked])
         self.population_consistent += sign * float((masses * consistent).sum())
@@ -495,7 +494,7 @@ class Refinery:
         self._changes += len(booked)
         certain = verdict == Verdict.CONSISTENT, verdict == Verdict.DISCRIMINATORY
         self._add_people(
-            self._people_masses(booked),
+            self._people_masses(booked, low, high),
             sign * np.where(whole, certain[0], tree.people_consistent[booked]),
             sign * np.where(whole, certain[1], tree.people_discriminatory[booked]),
         )
@@ -516,13 +515,16 @@ class Refinery:
         """Take off what leaves prove that are about to be halved."""
         self._book(leaves, -1)
 
-    def _masses(self, nodes: NDArray[np.int64]) -> Float64:
-        return self.space.masses(*self.tree.boxes(nodes), self.tree.root[nodes])
+    def _people_masses(self, nodes: NDArray[np.int64], low: Places, high: Places) -> Float64:
+        """Return the masses of nodes, whose boxes are given, under the space's population.
 
-    def _people_masses(self, nodes: NDArray[np.int64]) -> Float64:
-        """Return the masses of nodes under the space's population; 0 where there is none."""
-        people = self.space.people
-        return np.zeros(len(nodes)) if people is None else people.masses(*self.tree.boxes(nodes))
+        0 where there is none.
+        """
+        known = self.tree.people_mass
+        if self.space.people is not None:
+            new = known[nodes] == 0.0
+            known[nodes[new]] = self.space.people.masses(low[new], high[new])
+        return np.asarray(known[nodes])
 
     def _add_people(
         self, masses: Float64, consistent: Float64 | float, discriminatory: Float64 | float
@@ -542,13 +544,13 @@ class Refinery:
     def _enqueue(self, nodes: NDArray[np.int64]) -> None:
         tree = self.tree
         low, high = tree.boxes(nodes)
-        points = (high - low + 1).astype(np.float64).prod(axis=1)
+        points = _points(low, high)
         weights = points * (1.0 - tree.consistent[nodes] - tree.discriminatory[nodes])
         people = self.space.people
         if self._people_first and people is not None:
             left = 1.0 - tree.people_consistent[nodes] - tree.people_discriminatory[nodes]
             weights *= _BESIDE / max(self.space.total, 1)
-            undecided = people.masses(low, high) * left
+            undecided = self._people_masses(nodes, low, high) * left
             weights += undecided / people.total
             self._concentrate(nodes, low, high, undecided / points, points)
             if not self._bounded:
@@ -582,3 +584,8 @@ class Refinery:
         self.population_consistent = self.population_discriminatory = 0.0
         self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self._resume()
+
+
+def _points(low: Places, high: Places) -> Float64:
+    """Return how many points boxes have, ``(B,)``."""
+    return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))

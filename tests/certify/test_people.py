@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from fairdesk.certify import certify
+from fairdesk.certify import certify, refine
 from fairdesk.certify.bounds import linear, network
 from fairdesk.certify.certify import search
 from fairdesk.certify.counting.queried import QueriedExaminer
@@ -163,6 +163,28 @@ def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules, bounded) -> 
         == pytest.approx(0.0 if layout.space.unclear.all() else 1.0, abs=1e-6)
         or layout.space.unclear.any()
     )
+
+
+@given(SEEDS, st.integers(8, 40))
+@settings(max_examples=30, deadline=None)
+def test_masses_stay_with_their_boxes_when_room_is_made(seed, most) -> None:
+    case = case_of(seed)
+    anatomy = structure_of(case.fed.opened)
+    layout = lay_out(case.domain, case.people, anatomy, case.fed, weighed=True, first="people")
+    refinery = Refinery(
+        *(layout.space, layout.examiner), first="people", counter=everyone_for(layout)
+    )
+    refinery._pace = Dice(seed)
+    tree, of = refinery.tree, layout.space.people
+    with patch.object(network, "_LEAST", 1.0), patch.object(refine, "MOST_NODES", most):
+        for _ in range(12):
+            refinery.step(4)
+            known = np.flatnonzero(tree.people_mass[: tree.count])
+            np.testing.assert_array_equal(tree.people_mass[known], of.masses(*tree.boxes(known)))
+            assert not tree.people_mass[tree.count :].any()
+    left = refinery.undecided_leaves()
+    held = of.masses(*tree.boxes(left)) > 0.0
+    assert (tree.people_mass[left] > 0.0)[held].all()
 
 
 def test_only_boxes_of_trees_are_not_cut_where_people_are() -> None:

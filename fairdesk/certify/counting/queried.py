@@ -19,7 +19,7 @@ class QueriedExaminer:
     """
 
     def __init__(self) -> None:
-        self.batch, self.margin = 512, 0.0
+        self.batch, self.margin = 2_048, 0.0
         self.notes: tuple[str, ...] = (_QUERIED,)
 
     def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:  # noqa: ARG002 - nobody is compared

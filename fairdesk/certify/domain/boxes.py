@@ -46,6 +46,7 @@ _FIELDS = {
     "population_discriminatory": np.float64,
     "people_consistent": np.float64,
     "people_discriminatory": np.float64,
+    "people_mass": np.float64,
 }
 #: Those of them that a certificate has.
 KEPT = (
@@ -81,6 +82,8 @@ class Tree:
         Likewise, of a leaf's mass in the product of the marginals.
     people_consistent, people_discriminatory : NDArray[np.float64]
         Likewise, of a leaf's mass in the space's population.
+    people_mass : NDArray[np.float64]
+        That mass; 0 where nobody computed it yet.
     """
 
     def __init__(self, space: Space) -> None:
@@ -100,6 +103,7 @@ class Tree:
         self.population_discriminatory: Float64
         self.people_consistent: Float64
         self.people_discriminatory: Float64
+        self.people_mass: Float64
         self.axis[: self.count] = self.first[: self.count] = self.parent[: self.count] = -1
         self.root[: self.count] = np.arange(self.count)
 
