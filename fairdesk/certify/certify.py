@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.counting.remainder import remainder, rows_asked
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
+from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import (
     Layout,
     everyone_for,
+    laid_out,
     lay_out,
     lay_out_queried,
     rates_for,
@@ -39,8 +42,10 @@ from fairdesk.certify.results import (
     refinement,
     regions,
 )
+from fairdesk.certify.stages import Stage
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares import enumeration, estimate
 from fairdesk.individual.shares.finite import obstacle
 from fairdesk.individual.shares.options import EnumerateOptions, EstimateOptions
@@ -64,8 +69,17 @@ _BETTER = 2.0
 _FIRST_LOOK = 0.03
 #: So much of the time goes to single attributes, and so much to pairs of values.
 _ASIDE = 0.1
-#: So much goes to the rates of groups, and without a limit of time so many seconds at least.
-_RATES, _LEAST_RATES = 0.1, 10.0
+#: So much goes to the rates of groups, and without a limit of time so many seconds at least; where
+#: the rest was done before, so much.
+_RATES, _LEAST_RATES, _RATES_AT_END = 0.1, 10.0, 0.5
+#: So much at most goes to the data's own rows, and so much to examples and to what sampling says
+#: of the rest; once the run is stopped, so many seconds.
+_ROWS, _REST, _REST_OF_STOPPED = 0.1, 0.05, 2.0
+#: What takes no longer than so many seconds is laid out however short the time is. A first look's
+#: own time begins afterwards, and is so small a part of the run's that this may take it so often.
+_LEAST_LAYOUT, _LOOKS = 5.0, 4.0
+#: Of a first look so much goes to the data's own rows at most, and so much to looking.
+_ROWS_OF_LOOK, _LOOKING = 0.7, 0.3
 #: A model that cannot be looked into is asked about everybody where there are no more.
 _MOST_ASKED = 2_000_000
 #: In so many boxes examples are looked for at the end, among so many points of each.
@@ -80,9 +94,15 @@ _WHOLE = 1_000
 
 
 def search(
-    context: SearchContext, people: Rows, options: CertifyOptions, rng: np.random.Generator
+    context: SearchContext,
+    people: Rows,
+    options: CertifyOptions,
+    rng: np.random.Generator,
+    stage: Stage = Stage.WHOLE,
 ) -> Iterator[Event]:
     """Prove how many people are consistent, and how many are not; parameters as in `maft.search`.
+
+    ``stage`` says which part of a divided run it is.
 
     What the ``previous_certificate`` of the context proved is gone on with. At the end comes a
     `Certificate`. Of a model that cannot be looked into: the exact share where everybody can be
@@ -93,7 +113,7 @@ def search(
     SpecError
         When the model mixes attributes before it decides, or is given what is no number.
     """
-    return timed(_search(context, people, options, rng))
+    return timed(_search(context, people, options, rng, stage))
 
 
 def shares(
@@ -132,22 +152,57 @@ def shares(
     layout = lay_out(context.domain, people, structure_of(fed.opened), fed)
     # what is random in it belongs to what is told beside
     rng = np.random.default_rng(0)
-    proof = _Proof(context, people, CertifyOptions(seconds, 0), rng, layout)
+    proof = _Proof(context, people, CertifyOptions(seconds, 0), rng, layout, perf_counter())
     return (yield from proof.shares())
 
 
 def _search(
-    context: SearchContext, people: Rows, options: CertifyOptions, rng: np.random.Generator
+    context: SearchContext,
+    people: Rows,
+    options: CertifyOptions,
+    rng: np.random.Generator,
+    stage: Stage,
 ) -> Iterator[Event]:
+    began = perf_counter()
     yield context.progress("looking", 0, _WHOLE)
-    fed = cast("FedModel", context.cached_model.model)
+    limit = options.seconds * (_LOOKS if stage is Stage.LOOK else 1.0)
+
+    def over() -> bool:
+        spent = perf_counter() - began
+        return context.over or (0.0 < limit <= spent and spent >= _LEAST_LAYOUT)
+
+    laying_out = laid_out(context, people, options.first, over)
     try:
-        anatomy = structure_of(fed.opened)
+        while (layout := next(laying_out)) is None:
+            yield context.progress("looking", 0, _WHOLE)
     except OpaqueError as error:
-        yield from _queried(context, people, options, rng, str(error))
-        return
-    layout = lay_out(context.domain, people, anatomy, fed, weighed=True, first=options.first)
-    yield from _Proof(context, people, options, rng, layout).run()
+        yield from _queried(context, people, options, rng, str(error), stage)
+    except StopIteration:
+        yield Measured("looking", (_not_begun(context, people, perf_counter() - began),))
+        yield context.progress("looking", 0, _WHOLE)
+    else:
+        # a part's own time begins when it can begin
+        began = began if stage is Stage.WHOLE else perf_counter()
+        yield from _Proof(context, people, options, rng, layout, began, stage=stage).run()
+
+
+def _not_begun(context: SearchContext, people: Rows, seconds: float) -> Proven:
+    """Return that nothing is certified, where the time was over before anything could be."""
+    names = context.domain.names
+    real, _ = context.domain.admit(people)
+    total = partitioned(space_of(context.domain, real)).total
+    return Proven(
+        of="domain",
+        attributes=tuple(names[i] for i in context.domain.protected),
+        certified=0.0,
+        falsified=0.0,
+        undecided=1.0,
+        total=str(total),
+        certified_people="0",
+        falsified_people="0",
+        seconds=seconds,
+        notes=(_NOT_BEGUN,),
+    )
 
 
 def _queried(
@@ -156,10 +211,11 @@ def _queried(
     options: CertifyOptions,
     rng: np.random.Generator,
     opaque: str,
+    stage: Stage,
 ) -> Iterator[Event]:
     """Yield shares of a model that can only be queried, and what counting then proves."""
     figures: tuple[Metric, ...] = ()
-    for event in _without(context, people, rng):
+    for event in _without(context, people, rng) if stage.begins else ():
         told = _because(event, opaque) if isinstance(event, Measured) else event
         yield told
         if isinstance(told, Measured):
@@ -175,7 +231,10 @@ def _queried(
         # of so many combinations no share can be told
         return
     if layout is not None and options.first == "people":
-        yield from _Proof(context, people, options, rng, layout, beside=figures).run()
+        began = perf_counter()
+        yield from _Proof(
+            context, people, options, rng, layout, began, beside=figures, stage=stage
+        ).run()
 
 
 def _without(context: SearchContext, people: Rows, rng: np.random.Generator) -> Iterator[Event]:
@@ -208,9 +267,12 @@ class _Proof:
         options: CertifyOptions,
         rng: np.random.Generator,
         layout: Layout,
+        began: float,
+        *,
         beside: tuple[Metric, ...] = (),
+        stage: Stage = Stage.WHOLE,
     ) -> None:
-        self._started = perf_counter()
+        self._started, self._stage = began, stage
         #: What is done just now.
         self._phase = "certify"
         self._context, self._people = context, people
@@ -219,8 +281,8 @@ class _Proof:
         self._attributes = tuple(names[i] for i in context.domain.protected)
         self._counter = everyone_for(layout)
         self._reported = self._measured = 0.0
-        #: How long the main question took.
-        self._divided = 0.0
+        #: After how many seconds boxes were begun with, and how long the main question took.
+        self._began = self._divided = 0.0
         self._kept = 0
         self._course, self._aside = Course(), list(beside)
         self._of_people = Course()
@@ -228,6 +290,7 @@ class _Proof:
         self._rate_boxes: dict[str, NDArray[Any]] = {}
         self._rate_queries = 0
         self._rows: tuple[Share, ...] = ()
+        self._notes: tuple[str, ...] = ()
         self._refinery = Refinery(
             *(layout.space, layout.examiner, self._previous_tree()),
             at_once=False,
@@ -238,18 +301,17 @@ class _Proof:
 
     def run(self) -> Iterator[Event]:
         """Prove, and tell."""
-        self._phase = "rows"
-        if not self._aside:
-            for figure in rows_asked(self._context, self._people):
-                self._rows = () if figure is None else (figure,)
-                yield self._progress()
-        self._phase = "certify"
+        if self._stage.begins and not self._aside:
+            yield from self._ask_rows()
+        self._phase, self._began = "certify", self._seconds
         yield from self._look()
         yield from self._tell(force=True)
-        yield from self._divide()
+        if self._stage.begins:
+            yield from self._divide()
         self._divided = self._seconds
-        yield from self._rate()
-        yield from self._look_aside()
+        if self._ends:
+            yield from self._rate()
+            yield from self._look_aside()
         yield from self._finish()
 
     def shares(self) -> Generator[Progress, None, Proven]:
@@ -260,7 +322,25 @@ class _Proof:
                 yield event
         return cast("Proven", self._figures()[0])
 
+    @property
+    def _ends(self) -> bool:
+        """Whether it is told what there is beside: not as long as others go on with the rest."""
+        return self._stage.ends or not self._refinery.undecided_leaves().size
+
     # -- what is proven ---------------------------------------------------------------------
+
+    def _ask_rows(self) -> Iterator[Event]:
+        """Ask about the data's own rows, as far as there is time."""
+        self._phase = "rows"
+        share = _ROWS_OF_LOOK if self._stage is Stage.LOOK else _ROWS
+        until = self._seconds + (share * self._options.seconds or np.inf)
+        for figure in rows_asked(self._context, self._people):
+            self._rows = () if figure is None else (figure,)
+            yield self._progress()
+            late = self._seconds >= until
+            if figure is None and (late or self._context.over):
+                self._notes = (_ROWS_LEFT,) if late else ()
+                return
 
     def _look(self) -> Iterator[Event]:
         """Look at everybody once, as long as there is time."""
@@ -331,7 +411,8 @@ class _Proof:
             return
         self._phase = "rates"
         begun = self._seconds
-        most = self._options.seconds * _RATES or max(_LEAST_RATES, _RATES * begun)
+        share = _RATES_AT_END if self._stage is Stage.END else _RATES
+        most = self._options.seconds * share or max(_LEAST_RATES, _RATES * begun)
         prover = RateProver(self._layout.space, examiner)
         gain = _Gain(_GAIN_OF_RATES * self._options.gain, _FIRST_OF_RATES)
         while not prover.over and not self._over(begun + most):
@@ -358,6 +439,9 @@ class _Proof:
         if self._options.gain:
             # one that ended early takes no longer for this than one with a limit of that length
             most = min(most, max(1.0, 2 * _ASIDE * self._divided))
+        if limit := self._options.seconds:
+            left = (1.0 - _REST) * limit - begun
+            most = left if self._stage is Stage.END else min(most, left)
 
         def over(part: float) -> bool:
             return self._over(begun + part * most)
@@ -371,6 +455,8 @@ class _Proof:
     @property
     def _seconds_for_boxes(self) -> float:
         """How long the main question may take; the rest is for what is beside it."""
+        if self._stage is Stage.LOOK:
+            return self._began + _LOOKING * self._options.seconds or np.inf
         domain = self._context.domain
         aside = _ASIDE * ((len(domain.protected) > 1) + (len(domain.combinations) > 2))
         aside += _RATES
@@ -412,7 +498,7 @@ class _Proof:
             self._seconds, refinery.consistent / whole, refinery.discriminatory / whole
         )
         self._of_people.add(self._seconds, *people_shares(refinery)[:2])
-        notes = list(examiner.notes)
+        notes = [*examiner.notes, *self._notes]
         notes += [_unused(self._attributes)] if self._layout.unused else []
         notes += [_UNCLEAR] if refinery.space.unclear.any() else []
         nothing = ended and not refinery.consistent + refinery.discriminatory
@@ -445,8 +531,8 @@ class _Proof:
             self._kept += len(found.rows)
             yield found
 
-    def _more_examples(self) -> Iterator[Event]:
-        """Look for examples where people are known to be discriminatory, but not who."""
+    def _more_examples(self, until: float) -> Iterator[Event]:
+        """Look, so long, for examples where people are known to be discriminatory, but not who."""
         refinery, context, tree = self._refinery, self._context, self._refinery.tree
         leaves = tree.leaves
         share = np.where(
@@ -461,19 +547,40 @@ class _Proof:
         low, high = (np.repeat(each, _DRAWN, axis=0) for each in tree.boxes(some))
         drawn = self._rng.integers(low, high, endpoint=True)
         rows, combination = context.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
-        discriminatory = context.ask(rows).discriminatory
-        wanted = np.flatnonzero(discriminatory)[: self._options.keep - self._kept]
-        yield from self._kept_of(rows[wanted], combination[wanted])
+        for part in Pace(len(context.domain.combinations), context=context).parts(len(rows)):
+            discriminatory = context.ask(rows[part]).discriminatory
+            wanted = np.flatnonzero(discriminatory)[: self._options.keep - self._kept]
+            yield from self._kept_of(rows[part][wanted], combination[part][wanted])
+            yield self._progress()
+            if self._kept >= self._options.keep or self._seconds >= until:
+                return
+
+    def _estimated(self, until: float) -> Generator[Event, None, Estimated | None]:
+        """Sample, so long, among those who are undecided."""
+        if not self._refinery.undecided:
+            return None
+        fed = self._layout.fed
+        steps = remainder(self._refinery, fed, self._rng, lambda: self._seconds >= until)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                return cast("Estimated | None", end.value)
+            yield self._progress()
 
     def _finish(self) -> Iterator[Event]:
         """Yield the last figures and the certificate."""
         refinery, tree = self._refinery, self._refinery.tree
-        self._phase = "examples"
-        yield self._progress()
-        yield from self._more_examples()
-        self._phase = "estimating"
-        yield self._progress()
-        estimated = remainder(refinery, self._layout.fed, self._rng) if refinery.undecided else None
+        estimated = None
+        if self._ends:
+            begun, most = self._seconds, self._options.seconds * _REST or np.inf
+            most = min(most, _REST_OF_STOPPED) if self._context.over else most
+            self._phase = "examples"
+            yield self._progress()
+            yield from self._more_examples(begun + most / 2)
+            self._phase = "estimating"
+            yield self._progress()
+            estimated = yield from self._estimated(begun + most)
         # of a small rest in large boxes so few people cannot say anything
         if estimated and estimated.low <= 0.0 and estimated.high >= 1.0:
             estimated = None
@@ -600,6 +707,11 @@ _UNCLEAR = (
     "The constraints combine so many values that it is not known which combinations are "
     "permitted in some regions: these count as undecided."
 )
+_NOT_BEGUN = (
+    "The run ended while the model’s structure was read, before any region was bounded: more time "
+    "may help."
+)
+_ROWS_LEFT = "The time was not enough to query every data row."
 _NOTHING = (
     "Nothing was certified or falsified in this time: more time, or a smaller input domain, may "
     "help."

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
+from fairdesk.certify.bounds.forest_encoding import encode_forest
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.bounds.rates import CountedRates, ForestRates, LinearRates, NetworkRates
@@ -18,9 +21,12 @@ from fairdesk.certify.domain.population import Population, fitted
 from fairdesk.certify.domain.space import Space, space_of
 from fairdesk.certify.rates import MOST_COMBINATIONS, MOST_RATED, RateExaminer
 from fairdesk.certify.refine import Examiner, First
+from fairdesk.certify.steps import Steps, at_once
 from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.types import Layers, ModelStructure
+from fairdesk.models.model import Mapping
+from fairdesk.models.structure.types import Layers, ModelStructure, structure_of
 from fairdesk.results.events import Rows
 
 
@@ -64,11 +70,13 @@ class Layout:
         only = np.zeros(self.space.may_be.shape[1], dtype=np.bool_)
         only[[first, second]] = True
         space = replace(self.space, may_be=self.space.may_be & only, people=None)
-        if self.anatomy is None:
-            return replace(self, space=space)
-        if self.encoded is None:
-            examiner: Examiner = ForestExaminer(space, self.anatomy, self.fed)
+        examiner: Examiner
+        if isinstance(self.examiner, ForestExaminer):
+            trees = self.examiner.encoded.comparing(space.may_be)
+            examiner = ForestExaminer(space, trees, self.fed)
             return replace(self, space=space, examiner=examiner)
+        if self.encoded is None:
+            return replace(self, space=space)
         encoded = replace(self.encoded, space=space)
         if isinstance(self.examiner, LinearExaminer):
             examiner = self.examiner.comparing(encoded)
@@ -77,7 +85,7 @@ class Layout:
         return replace(self, space=space, encoded=encoded, examiner=examiner)
 
 
-def lay_out(
+def lay_out_in_steps(
     domain: Domain,
     people: Rows,
     anatomy: ModelStructure,
@@ -86,8 +94,8 @@ def lay_out(
     weighed: bool = False,
     first: First = "combinations",
     ascending: bool = False,
-) -> Layout:
-    """Lay a domain out.
+) -> Steps[Layout]:
+    """Lay a domain out, step by step: of a forest of millions of nodes it takes many seconds.
 
     Parameters
     ----------
@@ -115,23 +123,86 @@ def lay_out(
     examiner: Examiner
     if isinstance(anatomy.body, Layers):
         encoded = network_over(domain, people, anatomy, fed, ascending=ascending)
+        yield
         if weighed:
             encoded = replace(encoded, space=_peopled(encoded.space, people))
+            yield
         space, columns = encoded.space, encoded.columns
         examiner = _of_layers(encoded, fed, by_mass=first == "people")
     else:
         real, _ = domain.admit(people)
-        space = partitioned(arranged(space_of(domain, real), anatomy, fed))
+        space = partitioned((yield from arranged(space_of(domain, real), anatomy, fed)))
+        yield
         if weighed:
             space = _peopled(space, people)
-        forest = ForestExaminer(space, anatomy, fed)
-        columns, examiner = forest.columns, forest
+            yield
+        trees = yield from encode_forest(space, anatomy, fed)
+        columns, examiner = trees.columns, ForestExaminer(space, trees, fed)
     unused = bool((columns.combinations == columns.combinations[:1]).all())
     if unused:
         # one of those who may be stands for all of them
         somebody = space.may_be & (np.cumsum(space.may_be, axis=1) == 1)
         space = replace(space, may_be=somebody)
     return Layout(space, fed, anatomy, encoded, examiner, unused)
+
+
+lay_out = at_once(lay_out_in_steps)
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A layout, and what it is of."""
+
+    of: tuple[Domain, Mapping, str]
+    people: Rows
+    layout: Layout
+    margin: float
+
+
+def laid_out(
+    context: SearchContext, people: Rows, first: First, over: Callable[[], bool]
+) -> Iterator[Layout | None]:
+    """Lay out what a search works with, weighed by the population, unless an earlier part has.
+
+    Parameters
+    ----------
+    context, people
+        As of `fairdesk.certify.certify.search`.
+    first : str
+        As of `lay_out`.
+    over : callable
+        Tells between steps whether there is no time for more.
+
+    Yields
+    ------
+    Layout, optional
+        ``None`` between steps, and the layout at the end, unless there was no time for it.
+
+    Raises
+    ------
+    OpaqueError
+        When the model cannot be looked into.
+    SpecError
+        As `lay_out`.
+    """
+    fed = cast("FedModel", context.cached_model.model)
+    of = context.domain, fed.mapping, first
+    kept = context.kept.get("layout")
+    if isinstance(kept, _Kept) and kept.of == of and np.array_equal(kept.people, people):
+        kept.layout.examiner.margin = kept.margin
+        yield kept.layout
+        return
+    anatomy = structure_of(fed.opened)
+    steps = lay_out_in_steps(context.domain, people, anatomy, fed, weighed=True, first=first)
+    while not over():
+        try:
+            next(steps)
+        except StopIteration as end:
+            layout: Layout = end.value
+            context.kept["layout"] = _Kept(of, people, layout, layout.examiner.margin)
+            yield layout
+            return
+        yield None
 
 
 def lay_out_queried(domain: Domain, people: Rows, fed: FedModel) -> Layout | None:
@@ -205,10 +276,10 @@ def rates_for(layout: Layout) -> RateExaminer | None:
         return None
     if combinations * len(space.low) > MOST_RATED:
         return None
-    if layout.anatomy is None:
+    if isinstance(layout.examiner, ForestExaminer):
+        return ForestRates(space, layout.examiner.encoded, layout.fed)
+    if layout.anatomy is None or encoded is None:
         return CountedRates(space, layout.fed, None)
-    if encoded is None:
-        return ForestRates(space, layout.anatomy, layout.fed)
     if isinstance(layout.examiner, LinearExaminer):
         return LinearRates(layout.examiner, encoded, layout.fed)
     return CountedRates(space, layout.fed, NetworkRates(encoded, layout.fed))

@@ -14,8 +14,10 @@ from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.proof.certificate import share_down
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import Course, proven
+from fairdesk.certify.steps import Steps
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.proofs import PairShare
@@ -78,7 +80,8 @@ def look_aside(
     yield None
     if not pairs or over(1.0):
         return
-    for done, (first, second) in enumerate(_pairs(layout, rng), start=len(alone) + 1):
+    chosen = yield from _pairs(layout, rng, over)
+    for done, (first, second) in enumerate(chosen, start=len(alone) + 1):
         if over(1.0):
             return
         own = layout.comparing(first, second)
@@ -149,20 +152,26 @@ def _only(domain: Domain, position: int) -> Domain:
     return msgspec.structs.replace(domain, attributes=attributes)
 
 
-def _pairs(layout: Layout, rng: np.random.Generator) -> list[tuple[int, int]]:
+def _pairs(layout: Layout, rng: np.random.Generator, over: Over) -> Steps[list[tuple[int, int]]]:
     """Choose pairs of combinations: those decided differently most often among random people."""
     space, fed = layout.space, layout.fed
     differ = np.zeros((space.may_be.shape[1],) * 2, dtype=np.int64)
     count = max(64, min(_SAMPLE, 500_000 // len(differ)))
     root = rng.integers(len(space.low), size=count)
     places = rng.integers(space.low[root], space.high[root], endpoint=True)
-    members = space.domain.similar(space.rows(places))
-    allowed = space.may_be[space.groups[root]]
-    predicted_class = np.full(allowed.shape, -1)
-    predicted_class[allowed] = labels(fed.predict(members[allowed]))
-    for other in range(1, len(differ)):
-        both = allowed & allowed[:, [other]]
-        differ[:, other] = ((predicted_class != predicted_class[:, [other]]) & both).sum(axis=0)
+    for part in Pace(len(differ)).parts(count):
+        members = space.domain.similar(space.rows(places[part]))
+        allowed = space.may_be[space.groups[root[part]]]
+        predicted_class = np.full(allowed.shape, -1)
+        predicted_class[allowed] = labels(fed.predict(members[allowed]))
+        for other in range(1, len(differ)):
+            both = allowed & allowed[:, [other]]
+            differ[:, other] += ((predicted_class != predicted_class[:, [other]]) & both).sum(
+                axis=0
+            )
+        yield
+        if over(1.0):
+            break
     first, second = np.triu_indices(len(differ), 1)
     often = np.argsort(-differ[first, second], kind="stable")[:MOST_PAIRS]
     return [(int(first[i]), int(second[i])) for i in often if differ[first[i], second[i]]]

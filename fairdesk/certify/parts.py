@@ -1,8 +1,10 @@
-"""Some of the undecided regions of a certificate, divided apart from the others.
+"""A part of a certification that is divided among workers.
 
-What was proven before is given as a certificate. Its undecided leaves are dealt to so many parts,
-the heaviest first in turn; a part divides its own and leaves all others as they were. So the trees
-that parts come to differ below different leaves only, and can be put together into one:
+The first look, and what adds parts up, are ordinary certifications. The others divide some of the
+undecided regions of a certificate apart from the others:
+what was proven before is given, and its undecided leaves are dealt to so many parts, the heaviest
+first in turn; a part divides its own and leaves all others as they were. So the trees that parts
+come to differ below different leaves only, and can be put together into one:
 `fairdesk.audit.shards.regions`.
 """
 
@@ -16,16 +18,18 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.certify import search
 from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
-from fairdesk.certify.layout import Layout, everyone_for, lay_out
+from fairdesk.certify.layout import Layout, everyone_for, laid_out, lay_out_queried
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.proof.certificate import decoded, encoded
 from fairdesk.certify.refine import MOST_NODES, Refinery
+from fairdesk.certify.stages import Stage
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure.types import OpaqueError
 from fairdesk.results.events import Certificate, Event, Progress, Rows, timed
 from fairdesk.results.shards import ShardRange
 
@@ -42,23 +46,23 @@ def divide(
     rng: np.random.Generator,
     part: ShardRange,
 ) -> Iterator[Event]:
-    """Divide the regions of a part; at its end comes a `Certificate` whose totals are not its own.
+    """Run a part; of one that divides regions the `Certificate` has totals that are not its own.
 
     Parameters
     ----------
-    context, people, options
-        As of `fairdesk.certify.certify.search`; with a previous certificate.
-    rng : np.random.Generator
-        Not used: there is no chance in it.
+    context, people, options, rng
+        As of `fairdesk.certify.certify.search`; but for a first look with a previous certificate.
     part : ShardRange
-        Which part, of as many as its stage says.
+        Its stage is one of `fairdesk.certify.stages`, or says of how many parts it is one that
+        divides regions; in these there is no chance.
 
     Raises
     ------
     SpecError
         When the certificate is not of this audit.
     """
-    del rng
+    if part.stage in tuple(Stage):
+        return search(context, people, options, rng, Stage(part.stage))
     return timed(_divide(context, people, options, part))
 
 
@@ -66,11 +70,24 @@ def _divide(
     context: SearchContext, people: Rows, options: CertifyOptions, part: ShardRange
 ) -> Iterator[Event]:
     began = perf_counter()
+    limit = options.seconds or np.inf
+
+    def over() -> bool:
+        return context.over or perf_counter() - began >= limit
+
     previous = context.previous_certificate
-    fed = cast("FedModel", context.cached_model.model)
-    layout = lay_out(
-        context.domain, people, structure_of(fed.opened), fed, weighed=True, first=options.first
-    )
+    laying_out = laid_out(context, people, options.first, over)
+    try:
+        while (layout := next(laying_out)) is None:
+            yield context.progress("looking", part.start, int(part.stage))
+    except OpaqueError:
+        fed = cast("FedModel", context.cached_model.model)
+        layout = lay_out_queried(context.domain, people, fed)
+    except StopIteration:
+        layout = None
+    if layout is None:
+        # nothing of its own regions is proven
+        return
     space = layout.space
     if previous is None or not (
         np.array_equal(previous.arrays["root_low"], space.low)
@@ -87,25 +104,23 @@ def _divide(
     hidden = arrays["verdict"].copy()
     # what belongs to other parts is neither divided nor counted here
     hidden[others] = Verdict.NOBODY
+    counter = everyone_for(layout)
     refinery = Refinery(
         space,
         layout.examiner,
         Tree.of(space, {**arrays, "verdict": hidden}),
         at_once=False,
         first=options.first,
+        counter=counter if layout.concentrates else None,
+        bounded=layout.anatomy is not None,
     )
-
-    counter = everyone_for(layout)
 
     def told() -> Progress:
         progress = context.progress("dividing", part.start, int(part.stage))
         queries = progress.queries + refinery.queries + counter.trial_queries
         return msgspec.structs.replace(progress, tried=refinery.boxes, queries=queries)
 
-    def over() -> bool:
-        return context.over or perf_counter() - began >= (options.seconds or np.inf)
-
-    for _ in _work(refinery, counter, options.seconds or np.inf, began):
+    for _ in _work(refinery, counter, limit, began):
         yield told()
         if over():
             break

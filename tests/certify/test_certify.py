@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
 from fairdesk.audit.catalogue.stages import stage
 from fairdesk.certify import certify
+from fairdesk.certify import layout as layout_module
 from fairdesk.certify import pairwise as aside
 from fairdesk.certify.certify import CertifyOptions, _Gain, search
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.layout import lay_out
+from fairdesk.certify.layout import lay_out, rates_for
 from fairdesk.certify.proof.certificate import decoded
 from fairdesk.certify.refine import Refinery
 from fairdesk.data.domain.attributes import Role
@@ -199,6 +201,77 @@ def test_what_there_is_no_time_for_is_not_told(monkeypatch):
     assert [each.attributes for each in read_state[:2]] == [("sex",), ("age",)]
     assert all(isinstance(each, PairShare) for each in read_state[2:])
     assert len(read_state) > 2
+
+
+def forest(rng, trees=4):
+    """Make a forest over a small domain, and rows of it."""
+    frame, label = people(rng)
+    model = fed(behind_one_hot(RandomForestClassifier(trees, random_state=1)).fit(frame, label))
+    return model, domain_of(), domain_of().sample(rng, 50)
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_run_that_ends_while_trees_are_laid_out_says_that_nothing_is_certified(
+    monkeypatch, stopped
+):
+    rng = np.random.default_rng(1)
+    model, domain, rows = forest(rng)
+    context = SearchContext(model, domain)
+    monkeypatch.setattr(certify, "_LEAST_LAYOUT", 0.0)
+    seconds = 1_000.0 if stopped else 1e-9
+    running = search(context, rows, CertifyOptions(seconds), rng)
+    begun = [next(running)]
+    if stopped:
+        begun += [next(running), next(running)]
+        context.request_finish()
+    events = [*begun, *running]
+    assert {each.phase for each in events} == {"looking"}
+    assert not told(events, Certificate)
+    (figure,) = measured(events)
+    shares = figure.certified, figure.falsified, figure.undecided
+    assert shares == (0.0, 0.0, 1.0)
+    assert int(figure.total) == lay_out(domain, rows, structure_of(model.opened), model).space.total
+    assert figure.notes == (certify._NOT_BEGUN,)
+
+
+def test_a_later_part_lays_nothing_out_again(monkeypatch):
+    rng = np.random.default_rng(1)
+    model, domain, rows = forest(rng)
+    kept, proofs = {}, []
+    for _ in range(2):
+        context = SearchContext(model, domain)
+        context.kept = kept
+        events = list(search(context, rows, CertifyOptions(20.0), np.random.default_rng(0)))
+        proofs.append([each.certified_people for each in measured(events)[:1]])
+        monkeypatch.setattr(layout_module, "lay_out_in_steps", None)
+    assert proofs[0] == proofs[1]
+    # what is asked otherwise is laid out anew
+    context = SearchContext(model, domain)
+    context.kept = kept
+    with pytest.raises(TypeError):
+        list(search(context, rows[1:], CertifyOptions(20.0), rng))
+
+
+def test_pairs_and_rates_take_trees_as_they_were_laid_out(monkeypatch):
+    model, domain, rows = forest(np.random.default_rng(1))
+    layout = lay_out(domain, rows, structure_of(model.opened), model, weighed=True)
+    monkeypatch.setattr(layout_module, "encode_forest", None)
+    alike = Refinery(layout.comparing(0, 1).space, layout.comparing(0, 1).examiner)
+    while not alike.over:
+        alike.step()
+    both = layout.space.rows(everywhere(layout.space))
+    members = layout.space.domain.similar(both)[:, :2]
+    decided = labels(model.predict(members.reshape(-1, members.shape[2]))).reshape(-1, 2)
+    assert alike.discriminatory == (decided[:, 0] != decided[:, 1]).sum()
+    assert rates_for(layout) is not None
+
+
+def test_rows_that_there_is_no_time_for_are_left_out_and_that_is_said(monkeypatch):
+    made, rng = question(3, second=True), np.random.default_rng(0)
+    monkeypatch.setattr(certify, "_ROWS", 1e-12)
+    figures = measured([*search(made.context, made.people, CertifyOptions(20.0), rng)])
+    assert not [each for each in figures if isinstance(each, Share)]
+    assert certify._ROWS_LEFT in figures[0].notes
 
 
 def test_of_nothing_proven_is_told_once(monkeypatch):

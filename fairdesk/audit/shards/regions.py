@@ -18,16 +18,20 @@ from fairdesk.audit.worker.answer_checks import nonsense
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.certify.domain.boxes import Verdict
 from fairdesk.certify.proof.certificate import ARRAYS, decoded, encoded
+from fairdesk.certify.stages import Stage
 from fairdesk.data.domain.domain import Domain
-from fairdesk.results.events import Certificate, Event, Found, Progress
+from fairdesk.results.events import Certificate, Event, Found, Measured, Progress
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven
 from fairdesk.results.shards import ShardRange
 
 Arrays = Mapping[str, NDArray[Any]]
 
-#: The parts of a time limit: the first look, each time in parts, what is booked between, the end.
-_LOOK, _PARTS, _BOOK, _END = 0.04, 0.40, 0.04, 0.12
-#: How often regions are dealt within a time limit.
-_ROUNDS = 2
+#: Of a time limit so much goes to the first look. Of what then is left, so much goes to parts, each
+#: time that regions are dealt, and to what is booked between; at the end, all of it.
+_LOOK, _PARTS, _BOOK = 0.14, (0.44, 0.8), 0.1
+#: But so much of the limit goes to whatever is dealt.
+_LEAST = 0.02
 #: The same in seconds where there is no limit; those in parts become longer each time.
 _SECONDS = {"look": 10.0, "parts": 20.0, "book": 20.0}
 _GROWTH = 2.0
@@ -40,8 +44,9 @@ class Regions:
 
     An ordinary certification begins. Then its undecided leaves are dealt to as many parts as there
     are workers, and an ordinary certification goes on with the tree that these come to: it books
-    what is proven, bounds rates and writes the certificate. All this is repeated while regions are
-    left, and time. The last certificate is one tree, as of any certification, and is verified so.
+    what is proven and writes the certificate. All this is repeated while regions are left, and
+    time; at the end rates are bounded, too, and what else is told beside. The last certificate is
+    one tree, as of any certification, and is verified so.
 
     Parameters
     ----------
@@ -70,6 +75,9 @@ class Regions:
         self._certificate: Certificate | None = None
         self._parts: list[Certificate] = []
         self._dealt = self._taken = self._round = 0
+        #: Seconds that shards took so far, and those of the parts that run at the same time.
+        self._spent = self._longest = 0.0
+        self._shares: tuple[Share, ...] = ()
         self.left, self._booking, self._progressed = 1, True, True
         self.done = False
         self.ending: Ending = "done"
@@ -80,10 +88,23 @@ class Regions:
         if not self._limit:
             kind = "parts" if not self._booking else "book" if self._round else "look"
             return _SECONDS[kind] * (_GROWTH**self._round if kind == "parts" else 1.0)
+        left = max(self._limit - self._spent, _LEAST * self._limit)
+        match self._stage:
+            case Stage.LOOK:
+                return _LOOK * self._limit
+            case Stage.BOOK:
+                return _BOOK * left
+            case Stage.END:
+                return left
+        return _PARTS[self._round] * left
+
+    @property
+    def _stage(self) -> Stage | None:
+        """What the next shard is; ``None`` for the parts."""
         if not self._booking:
-            return _PARTS * self._limit
-        ends = {0: _LOOK, _ROUNDS: _END}
-        return ends.get(self._round, _BOOK) * self._limit
+            return None
+        last = not self._progressed or (self._limit and self._round == len(_PARTS))
+        return Stage.END if last else Stage.BOOK if self._round else Stage.LOOK
 
     def deal(self) -> Shard | None:
         """Return the next shard; see `fairdesk.audit.shards.shard.Dealing`."""
@@ -91,8 +112,9 @@ class Regions:
             return None
         self.left -= 1
         index, self._dealt = self._dealt, self._dealt + 1
-        shard = None
-        if not self._booking:
+        if self._stage is not None:
+            shard = ShardRange(self._round, self._round + 1, self._stage)
+        else:
             own = self._workers - 1 - self.left
             shard = ShardRange(own, own + 1, f"{self._workers}")
         run = msgspec.structs.replace(
@@ -110,7 +132,7 @@ class Regions:
     def take(self, index: int, events: Ran) -> Iterator[Event]:
         """Merge a shard; see `fairdesk.audit.shards.shard.Dealing`."""
         self._taken = index + 1
-        last = self._total
+        last, took = self._total, 0.0
         certificate: Certificate | None = None
         for event in events:
             match event:
@@ -119,6 +141,7 @@ class Regions:
                     if len(new.rows):
                         yield new
                 case Progress():
+                    took = sum(event.seconds.values())
                     both = added(self._total, event)
                     last = msgspec.structs.replace(both, found=self._unique.size)
                     yield last
@@ -126,17 +149,40 @@ class Regions:
                     certificate = event
                     if self._booking:
                         yield event
+                case Measured():
+                    yield self._with_earlier(event)
                 case _:
                     yield event
-        self._total = last
+        self._total, self._longest = last, max(self._longest, took)
+        if not self.left and self._taken == self._dealt:
+            self._spent, self._longest = self._spent + self._longest, 0.0
         if events.ending != "done":
             self.done, self.ending = True, events.ending or "stopped"
-        elif self._booking:
+        else:
+            self._go_on(certificate)
+
+    def _go_on(self, certificate: Certificate | None) -> None:
+        """Take the certificate of a shard, if it has one; see what follows."""
+        if self._booking:
             self._booked(certificate)
         else:
             self._parts += [certificate] if certificate is not None else []
             if not self.left and self._taken == self._dealt:
                 self._join()
+
+    def _with_earlier(self, measured: Measured) -> Measured:
+        """Add what only the first look asked, and seconds and boxes of what came before."""
+        before, tried = self._spent, self._total.tried
+        figures = tuple(
+            msgspec.structs.replace(each, seconds=before + each.seconds, boxes=tried + each.boxes)
+            if isinstance(each, Proven)
+            else each
+            for each in measured.figures
+        )
+        if not self._round and self._booking:
+            self._shares = tuple(each for each in figures if isinstance(each, Share))
+            return Measured(measured.phase, figures)
+        return Measured(measured.phase, (*figures, *self._shares))
 
     def _booked(self, certificate: Certificate | None) -> None:
         """Deal what is left undecided, if there is any and there is time."""
@@ -144,7 +190,7 @@ class Regions:
             self.done = True
             return
         self._certificate = certificate
-        if not self._progressed or (self._limit and self._round == _ROUNDS):
+        if self._stage is Stage.END:
             self.done = True
             return
         self._booking, self.left, self._parts = False, self._workers, []

@@ -113,6 +113,8 @@ class Guest:
         self._opened: OpenedModel | None = None
         #: What parts took, by the method that asked for them: later shards of a run go on with it.
         self._part_times: defaultdict[str, PartTimes] = defaultdict(PartTimes)
+        #: What else methods keep for these.
+        self._kept: defaultdict[str, dict[str, object]] = defaultdict(dict)
         #: What proves boxes of a certificate once more, and of which: it is asked again and again.
         self._reproving: tuple[object, Reprove] | None = None
 
@@ -171,6 +173,7 @@ class Guest:
 
                 self._opened = self._reproving = None
                 self._part_times.clear()
+                self._kept.clear()
                 opening = open_model if self._relay is None else self._relay.open_model
                 self._opened = opening(
                     Path(path), trusted=trusted, output=output, companions=companions
@@ -332,6 +335,8 @@ class Guest:
         context = SearchContext(fed, domain, known=known, fits=fits, criterion=criterion)
         context.favourable = asked.mapping.favourable_class
         context.part_times = self._part_times[run.method]
+        if run.shard is not None:
+            context.kept = self._kept[run.method]
         context.previous_certificate = inputs.previous_certificate
         if inputs.all_rows is not None:
             context.all_rows = partial(people_blocks, domain, inputs.all_rows)

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.bounds.forest_encoding import CUT, LEAF, encode_forest, room, spans_of
+from fairdesk.certify.bounds.forest_encoding import CUT, LEAF, EncodedForest, room, spans_of
 from fairdesk.certify.bounds.linear_sums import Float64, Numbers
 from fairdesk.certify.counting.exhaustive import shares_of_people
 from fairdesk.certify.domain.columns import OfAxis, columns_of
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Examined
+from fairdesk.certify.steps import Steps
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import Forest, ModelStructure
@@ -46,8 +47,8 @@ class ForestExaminer:
     ----------
     space : Space
         Whose boxes.
-    anatomy : ModelStructure
-        Of ``fed.opened``; its body is a `Forest`.
+    encoded : EncodedForest
+        The trees over it.
     fed : FedModel
         The model itself, which is asked where a sum is too near to a border.
     threads : int
@@ -57,26 +58,20 @@ class ForestExaminer:
     ----------
     batch, margin, notes
         As `fairdesk.certify.refine.Examiner`.
-    columns : Columns
-        What the trees look at.
-
-    Raises
-    ------
-    SpecError
-        As `columns_of`; and when the model does not decide as its trees say.
+    encoded : EncodedForest
+        As given.
     """
 
     def __init__(
-        self, space: Space, anatomy: ModelStructure, fed: FedModel, *, threads: int = 2
+        self, space: Space, encoded: EncodedForest, fed: FedModel, *, threads: int = 2
     ) -> None:
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.certify.bounds.forest_kernels import examine  # noqa: PLC0415
 
-        encoded = encode_forest(space, anatomy, fed)
         self.batch = 512
         self.margin = encoded.clear
         self.notes: tuple[str, ...] = ()
-        self.columns = encoded.columns
+        self.encoded = encoded
         self._space, self._fed = space, fed
         self._woods, self._compared = encoded.woods, encoded.compared
         self._examine: Callable[..., None] = examine
@@ -187,8 +182,8 @@ class ForestExaminer:
         return ((consistent == most[:, None]) | ~may_be).all(axis=1), len(rows)
 
 
-def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Space:
-    """Return names the order in which neighbours are sent the same way most often.
+def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Steps[Space]:
+    """Give names, step by step, the order in which neighbours are sent the same way most often.
 
     Parameters
     ----------
@@ -208,6 +203,7 @@ def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Space:
     if not isinstance(forest, Forest):
         raise TypeError("no forest")
     columns = columns_of(space, anatomy, fed, np.float64)
+    yield
     every = np.arange(len(forest.column), dtype=np.int64)
     children = np.stack([forest.column < 0, every, every, every, forest.left, forest.right], axis=1)
     children[:, 0] = np.where(forest.column < 0, LEAF, CUT)
@@ -216,6 +212,7 @@ def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Space:
     for axis, own in zip(space.axes, columns.axes, strict=True):
         named = bool(space.domain.attributes[axis.position].values)
         orders.append(_order(own, forest, spans) if named and len(own.table) > 2 else None)
+        yield
     return space.reordered(orders) if any(each is not None for each in orders) else space
 
 

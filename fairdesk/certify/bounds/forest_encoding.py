@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fairdesk.certify.domain.columns import Columns, OfAxis, columns_of
 from fairdesk.certify.domain.encoded import Margins, margins_of
 from fairdesk.certify.domain.space import Space
+from fairdesk.certify.steps import Steps
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
@@ -42,8 +43,8 @@ class EncodedForest:
     compared : NDArray[np.int64]
         ``(G, V + 1)``; of each group the combinations that are compared, as far as any tree can
         tell them apart, then -1.
-    different : int
-        How many combinations trees can tell apart: ``V``.
+    which : NDArray[np.intp]
+        ``(C,)``; of each combination its number, one for those that no tree can tell apart.
     depth : int
         Of the deepest tree.
     clear : float
@@ -53,13 +54,22 @@ class EncodedForest:
     columns: Columns
     woods: ForestArrays
     compared: Numbers
-    different: int
+    which: NDArray[np.intp]
     depth: int
     clear: float
 
+    @property
+    def different(self) -> int:
+        """How many combinations trees can tell apart: ``V``."""
+        return int(self.which.max()) + 1
 
-def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> EncodedForest:
-    """Write a forest over a space.
+    def comparing(self, may_be: NDArray[np.bool_]) -> EncodedForest:
+        """Return the same forest where groups, ``(G, C)``, are compared; all else is shared."""
+        return replace(self, compared=_compared(may_be, self.which))
+
+
+def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Steps[EncodedForest]:
+    """Write a forest over a space, step by step.
 
     Raises
     ------
@@ -76,7 +86,9 @@ def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encod
     # the sum that is bounded here is rounded like the model's own; of two outputs both are
     clear = margins.close + 2.0 * forest.slack * float(np.abs(margins.weights).sum(axis=0).max())
     _try(forest, margins, clear, space, anatomy, fed)
+    yield
     questions = _Questions(space, anatomy, fed, columns, forest)
+    yield from questions.ask()
     sides, which = questions.sides_of_combinations()
     left = np.where(questions.turned, forest.right, forest.left)
     right = np.where(questions.turned, forest.left, forest.right)
@@ -95,6 +107,7 @@ def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encod
     nodes[:, :4], nodes[:, 4], nodes[:, 5] = shown, left, right
     nodes[leaf, 1] = np.arange(leaf.sum())
     nodes[apart, 6] = question.ravel()
+    yield
     roots, kept = _without_known(nodes, questions.known, forest.roots)
     depth, spans = spans_of(kept, roots, values)
     woods = ForestArrays(
@@ -111,11 +124,16 @@ def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Encod
         loser=margins.loser.astype(np.int64),
         decision=margins.decision.astype(np.int64),
     )
-    groups = [np.unique(which[may_be]) for may_be in space.may_be]
+    return EncodedForest(columns, woods, _compared(space.may_be, which), which, depth, clear)
+
+
+def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
+    """Return of each group the different combinations that may be, ``(G, V)``, then -1."""
+    groups = [np.unique(which[allowed]) for allowed in may_be]
     compared = np.full((len(groups), max(map(len, groups)) + 1), -1, dtype=np.int64)
     for row, own in zip(compared, groups, strict=True):
         row[: len(own)] = own
-    return EncodedForest(columns, woods, compared, int(which.max()) + 1, depth, clear)
+    return compared
 
 
 LEAF, CUT, _ONE, _SET, _COMBINATION = range(5)
@@ -213,9 +231,8 @@ class _Questions:
         self._sets: list[Numbers] = [np.zeros(1, dtype=np.int64)]
         self._set_places: dict[bytes, int] = {}
         self._sides: list[NDArray[np.bool_]] = []
-        self._ask()
 
-    def _ask(self) -> None:
+    def ask(self) -> Steps[None]:
         """Write the questions, column by column."""
         columns = self._columns
         axis_of = np.full(columns.count, -1)
@@ -237,6 +254,7 @@ class _Questions:
                 self._of_combinations(nodes, columns.combinations[:, at])
             else:
                 self.known[nodes] = self._left(nodes, columns.constant[column])
+            yield
 
     def _left(self, nodes: NDArray[np.intp], numbers: Float64 | float) -> NDArray[np.bool_]:
         """Return whether numbers go to the left at nodes."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.bounds.forest_encoding import encode_forest
+from fairdesk.certify.bounds.forest_encoding import EncodedForest
 from fairdesk.certify.bounds.forest_encoding import room as forest_room
 from fairdesk.certify.bounds.linear import LinearExaminer
 from fairdesk.certify.bounds.network import packed, room
@@ -20,7 +19,6 @@ from fairdesk.certify.domain.space import DENSER, People, Places, Space
 from fairdesk.certify.rates import Rated, RateExaminer
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
-from fairdesk.models.structure.types import ModelStructure
 
 if TYPE_CHECKING:
     from fairdesk.certify.bounds.dense.state import Network, Room
@@ -176,19 +174,18 @@ class ForestRates:
     ----------
     space : Space
         With a population.
-    anatomy : ModelStructure
-        Of ``fed.opened``; its body is a `Forest`.
+    encoded : EncodedForest
+        The trees over it.
     fed : FedModel
         The model.
     """
 
-    def __init__(self, space: Space, anatomy: ModelStructure, fed: FedModel) -> None:
+    def __init__(self, space: Space, encoded: EncodedForest, fed: FedModel) -> None:
         # as above
         from fairdesk.certify.bounds.forest_kernels import examine  # noqa: PLC0415
 
         self._space, self._fed = space, fed
-        alone = np.eye(space.may_be.shape[1], dtype=np.bool_)
-        encoded = encode_forest(replace(space, may_be=alone), anatomy, fed)
+        encoded = encoded.comparing(np.eye(space.may_be.shape[1], dtype=np.bool_))
         self._woods, self._compared = encoded.woods, encoded.compared
         self._room: Any = forest_room(encoded)
         self._examine: Callable[..., None] = examine

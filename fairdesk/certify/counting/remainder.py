@@ -5,7 +5,7 @@ Neither is ever added to what is proven.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Refinery
-from fairdesk.individual.engine.context import SearchContext, in_parts
+from fairdesk.certify.steps import Steps
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares.enumeration import exact_share
 from fairdesk.individual.shares.intervals import clopper_pearson
@@ -31,8 +32,13 @@ _CONFIDENCE = 0.95
 _LEAVES = 1 << 16
 
 
-def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Estimated | None:
-    """Estimate how many of the undecided people are discriminatory.
+def remainder(
+    refinery: Refinery,
+    fed: FedModel,
+    rng: np.random.Generator,
+    over: Callable[[], bool] = lambda: False,
+) -> Steps[Estimated | None]:
+    """Estimate, step by step, how many of the undecided people are discriminatory.
 
     People are drawn independently from the undecided boxes as they are: a box with a probability
     in proportion to its points, then one of its points, each as likely. So what is counted among
@@ -52,12 +58,15 @@ def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Es
         The model.
     rng : np.random.Generator
         All randomness.
+    over : callable
+        Tells between steps whether there is no time for more: then fewer are asked about.
 
     Returns
     -------
     Estimated, optional
         ``people`` were drawn from the undecided boxes, and ``discriminatory`` is how many of these
-        are; the interval is of the undecided remainder. ``None`` where no box is undecided.
+        are; the interval is of the undecided remainder. ``None`` where no box is undecided, or
+        there was no time.
     """
     space, tree = refinery.space, refinery.tree
     leaves = refinery.undecided_leaves()
@@ -72,13 +81,16 @@ def remainder(refinery: Refinery, fed: FedModel, rng: np.random.Generator) -> Es
     nodes = leaves[np.minimum(which, len(leaves) - 1)]
     low, high = tree.boxes(nodes)
     places = rng.integers(low, high, endpoint=True)
-    discriminatory = int(
-        in_parts(
-            lambda part: differ(space, fed, places[part], tree.root[nodes[part]]),
-            np.arange(people),
-            combinations,
-        ).sum()
-    )
+    asked = discriminatory = 0
+    for part in Pace(combinations).parts(people):
+        if over():
+            break
+        hits = differ(space, fed, places[part], tree.root[nodes[part]])
+        asked, discriminatory = asked + len(hits), discriminatory + int(hits.sum())
+        yield
+    if not asked:
+        return None
+    people = asked
     known_consistent = float((points * tree.consistent[leaves]).sum())
     known_discriminatory = float((points * tree.discriminatory[leaves]).sum())
     low_share, high_share, estimate = (

@@ -192,6 +192,8 @@ class SearchContext:
         How many rows it has.
     part_times : PartTimes
         How much is asked of the model in one go.
+    kept : dict[str, object]
+        What the method keeps for later parts of the same run, by names of its own.
     """
 
     def __init__(
@@ -217,6 +219,7 @@ class SearchContext:
         self.all_rows: Callable[[], Iterator[tuple[int, Rows]]] | None = None
         self.n_rows = 0
         self.part_times = PartTimes()
+        self.kept: dict[str, object] = {}
         self.previous_certificate: Certificate | None = None
         self.domain = domain if criterion is None else PlausibleDomain.of(domain, criterion)
         self._near = None if criterion is None else criterion.near

@@ -4,6 +4,7 @@ import joblib
 import msgspec
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 
 from fairdesk.audit.plan.inputs import SearchInputs
@@ -12,6 +13,7 @@ from fairdesk.audit.shards.dealing import dealing
 from fairdesk.audit.shards.regions import Regions, joined
 from fairdesk.audit.shards.shard import Outcome
 from fairdesk.audit.shards.whole import Whole
+from fairdesk.certify import certify, layout
 from fairdesk.certify.proof import certificate_reading
 from fairdesk.certify.proof.certificate import COUNTED, UNDECIDED, decoded
 from fairdesk.certify.proof.verify import verify
@@ -20,8 +22,9 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import WorkerError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
-from fairdesk.results.events import Certificate
-from fairdesk.results.proofs import Proven
+from fairdesk.results.events import Certificate, Measured
+from fairdesk.results.individual import Share
+from fairdesk.results.proofs import Proven, ProvenRates
 from tests.audit import making
 from tests.audit.shards.sharing import Inside, certificate, figures, found, last, on, ran
 
@@ -140,6 +143,82 @@ def test_the_parts_decide_everybody_and_count_as_one_process(audit, inputs, work
     )
     assert checks
     assert not [each for each in checks if each.failed]
+
+
+def stages(monkeypatch):
+    """Note what parts of certifications are run, and with how many seconds."""
+    run, deal = [], Regions.deal
+
+    def noted(dealing):
+        shard = deal(dealing)
+        if shard is not None:
+            run.append((shard.run.shard.stage, shard.run.options["seconds"]))
+        return shard
+
+    monkeypatch.setattr(Regions, "deal", noted)
+    return run
+
+
+def wide(audit, by):
+    """The same audit, with so many more values for each number."""
+    attributes = (
+        each if each.values else msgspec.structs.replace(each, high=each.high + by)
+        for each in audit.domain.attributes
+    )
+    return msgspec.structs.replace(audit, domain=Domain(tuple(attributes)))
+
+
+def test_what_is_told_beside_is_told_once_and_within_the_time(table, worker, tmp_path, monkeypatch):
+    monkeypatch.setattr(certify, "_MOST_ASKED", 10)
+    # it is only queried, and so no bound decides everybody
+    rows, path = table.codes[:, :3], tmp_path / "neighbours.joblib"
+    joblib.dump(KNeighborsClassifier().fit(rows, rows[:, 0] > 45), path)
+    audit = wide(making.spec_of(table, worker.open_model(path, trusted=True)), 40_000)
+    given = SearchInputs(audit.domain.people(table))
+    run, limit = stages(monkeypatch), 3.0
+    spec = RunSpec("certify", {"seconds": limit, "keep": 5}, seed=2)
+    events, ending = ran(worker, audit, spec, given, np.random.default_rng(0), 2, lost=0)
+    assert ending == "done"
+    assert [stage for stage, _ in run] == ["look", "2", "2", "book", "2", "2", "end"]
+    # the two parts of a round run at the same time
+    assert sum(seconds / (2 if stage == "2" else 1) for stage, seconds in run) <= 1.05 * limit
+    told = figures(events)
+    assert [each for each in told if isinstance(each, ProvenRates)]
+    # what the first look sampled is told still
+    assert "domain" in {each.whom for each in told if isinstance(each, Share)}
+    proven = [
+        next((each for each in one.figures if isinstance(each, Proven)), None)
+        for one in events
+        if isinstance(one, Measured)
+    ]
+    first, final = next(each for each in proven if each), proven[-1]
+    assert first.certified <= final.certified < 1
+    assert first.seconds < final.seconds
+    assert first.boxes < final.boxes == last(events).tried
+    made = certificate(events)
+    certificate_reading.check(decoded(made.header), made.arrays)
+
+
+def test_a_worker_lays_the_model_out_once_for_all_its_parts(
+    audit, inputs, network, worker, monkeypatch
+):
+    fresh, made, lay_out = Inside(), [], layout.lay_out_in_steps
+    fresh.open_model(network, trusted=True)
+
+    def noted(*given, **how):
+        made.append(how)
+        return (yield from lay_out(*given, **how))
+
+    monkeypatch.setattr(layout, "lay_out_in_steps", noted)
+    before = begun(worker, audit, inputs)
+    made.clear()
+    for shard in part_of(worker, audit, inputs, before):
+        on(fresh, audit, shard)
+    assert len(made) == 1
+    # another model is another matter
+    fresh.open_model(network, trusted=True)
+    on(fresh, audit, part_of(worker, audit, inputs, before)[0])
+    assert len(made) == 2
 
 
 def test_parts_divide_different_leaves_and_are_joined_to_one_tree(audit, inputs, worker):

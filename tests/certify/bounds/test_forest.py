@@ -19,9 +19,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from fairdesk.certify.bounds import forest_encoding as under_test
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
+from fairdesk.certify.bounds.forest_encoding import encode_forest
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.refine import Refinery
+from fairdesk.certify.steps import at_once
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
@@ -48,13 +50,17 @@ MODELS = {
 }
 
 
+def examiner(space, anatomy, model):
+    return ForestExaminer(space, at_once(encode_forest)(space, anatomy, model), model)
+
+
 def proven(model, domain, rows, *, steps=100_000, order=True):
     """Divide until nothing is left, or so many steps were made."""
     anatomy = structure_of(model.opened)
     space = space_of(domain, rows)
     if order:
-        space = arranged(space, anatomy, model)
-    refinery = Refinery(space, ForestExaminer(space, anatomy, model))
+        space = at_once(arranged)(space, anatomy, model)
+    refinery = Refinery(space, examiner(space, anatomy, model))
     for _ in range(steps):
         if refinery.over:
             break
@@ -150,7 +156,7 @@ def test_constraints_decide_who_is_compared():
     domain = type(domain_of())(ATTRIBUTES, ("age > 3 or sex = 'f'",))
     anatomy = structure_of(model.opened)
     space = partitioned(space_of(domain, np.zeros((1, 5))))
-    refinery = Refinery(space, ForestExaminer(space, anatomy, model))
+    refinery = Refinery(space, examiner(space, anatomy, model))
     while not refinery.over:
         refinery.step()
     agrees(refinery, model)
@@ -266,7 +272,7 @@ def test_a_model_that_decides_otherwise_than_its_trees_is_refused():
     space = space_of(domain_of(), np.zeros((1, 5)))
     anatomy.body.value[:] = 1.0 - anatomy.body.value
     with pytest.raises(SpecError, match="do not match its trees"):
-        ForestExaminer(space, anatomy, model)
+        examiner(space, anatomy, model)
 
 
 def test_a_forgotten_slack_is_noticed(monkeypatch):

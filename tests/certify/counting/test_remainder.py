@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from fairdesk.certify.counting import remainder as module
-from fairdesk.certify.counting.remainder import remainder, rest_of, rows_asked
+from fairdesk.certify.counting.remainder import rest_of, rows_asked
 from fairdesk.certify.domain.boxes import Verdict
 from fairdesk.certify.refine import Examined, Refinery
+from fairdesk.certify.steps import at_once
 from fairdesk.data.domain.attributes import Role
 from fairdesk.individual.engine.context import SearchContext
 from tests.certify.networks import drawn, everywhere, names, number, small, truth
+
+remainder = at_once(module.remainder)
 
 
 class Part:
@@ -88,6 +91,17 @@ def test_more_people_make_it_narrower(case):
     assert told.n_samples == module._PEOPLE
     assert told.high - told.low < 0.05
     assert told.confidence == 0.95
+
+
+def test_what_there_is_no_time_for_is_not_asked_about(case):
+    refinery = Refinery(case.space, Part(case.points, case.discriminatory, 0.3))
+    asked = iter([False, True])
+    told = remainder(refinery, case.fed, np.random.default_rng(0), lambda: next(asked))
+    whole = remainder(refinery, case.fed, np.random.default_rng(0))
+    assert 0 < told.n_samples < whole.n_samples
+    # fewer are known about as surely
+    assert told.low < whole.low < whole.high < told.high
+    assert remainder(refinery, case.fed, np.random.default_rng(0), lambda: True) is None
 
 
 def test_only_undecided_boxes_are_drawn_from(case):
