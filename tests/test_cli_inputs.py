@@ -221,7 +221,7 @@ def test_a_run_of_a_sample_tells_of_plausible_pairs_and_of_the_population(tmp_pa
     words = ["--data", sample.data_path, "--model", sample.model_path(sample.models[0])]
     words += ["--label", sample.label, "--favourable", sample.favourable]
     words += ["--protected", "sex", "--protected", "race", "--out", tmp_path / "out", "--json"]
-    words += [*MAFT, "--method", "certify", "--seconds", "4"]
+    words += [*MAFT, "--method", "certify", "--seconds", "8"]
     assert cli.main(["audit", *map(str, words)]) == 0
     searched, certified = json.loads(capsys.readouterr().out)["runs"]
     assert 0.9 <= searched["plausible_shown"] <= 1

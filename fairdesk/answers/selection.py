@@ -151,7 +151,8 @@ def pooled(runs: Sequence[Run]) -> str:
         say("run {n}: {pairs}", n=str(run.id), pairs=words.number(run.found)) for run in finding
     )
     return say(
-        "{runs} runs together found {pairs} pairs ({each}; pairs found twice count twice).",
+        "{runs} runs together found {pairs} pairs ({each}). A pair found twice "
+        "counts twice, and one instance may be in many.",
         runs=words.number(len(finding)),
         pairs=words.number(pairs_found(finding)),
         each="; ".join(each),

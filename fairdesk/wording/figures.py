@@ -211,7 +211,7 @@ def directed_sentence(share: Share) -> str:
     if share.gains is None or share.losses is None or not share.hits:
         return ""
     said = say(
-        "The favourable decision would be gained by {gains} and lost by {losses}.",
+        "It would become favourable for {gains} and unfavourable for {losses}.",
         gains=words.number(share.gains),
         losses=words.number(share.losses),
     )

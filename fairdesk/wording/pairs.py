@@ -167,9 +167,11 @@ def plausible_in_short(share: PlausibleShare, whole: tuple[int, int] = (0, 0)) -
     told = {"plausible": words.number(share.plausible), "n": words.number(share.compared)}
     if whole[1] <= share.compared:
         return say("Plausible: {plausible} of {n} pairs.", **told)
+    told |= {"all": words.number(whole[0]), "every": words.number(whole[1])}
+    if share.plausible == share.compared:
+        return say(
+            "Plausible: all {n} pairs of this run; of those of all runs {all} of {every}.", **told
+        )
     return say(
-        "Plausible: {plausible} of {n} pairs of this run, {all} of {every} of all runs.",
-        all=words.number(whole[0]),
-        every=words.number(whole[1]),
-        **told,
+        "Plausible: {plausible} of {n} pairs of this run, {all} of {every} of all runs.", **told
     )

@@ -621,7 +621,7 @@ def test_a_share_of_the_data_says_how_many_gain_and_how_many_lose(spec):
         SHARE, whom="data", exhaustive=True, gains=2_500, losses=1_300, by_value=((0.0, 2_500, 0),)
     )
     said = figures.share_statement(spec, share)
-    assert f"{phrases.BECOMES.format(gains='2,500')} and lost by 1,300." in said.sentence
+    assert f"{phrases.BECOMES.format(gains='2,500')} and unfavourable for 1,300." in said.sentence
     assert phrases.BECOMES.format(gains="2,500") in said.shortest
     # audits from before have no such counts, and nothing is said of them
     before = msgspec.structs.replace(share, gains=None, losses=None)

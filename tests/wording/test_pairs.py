@@ -14,9 +14,9 @@ from fairdesk.wording.pairs import (
 )
 
 
-def share(uniform=0.002, by_distance=False, compared=26_221):
+def share(uniform=0.002, by_distance=False, compared=26_221, plausible=1_240):
     return PlausibleShare(
-        *(1_240, compared, 460, min(500, compared), 0.853, 0.981, 125, 0.864),
+        *(plausible, compared, 460, min(500, compared), 0.853, 0.981, 125, 0.864),
         Reference(0.926, uniform, by_distance),
     )
 
@@ -41,6 +41,11 @@ def test_it_is_said_beside_what_it_is_held_against():
     assert plausible_in_short(share(), (1_240, 26_221)) == plausible_in_short(share())
     several = plausible_in_short(share(), (2_000, 40_000))
     assert "1,240 of 26,221 pairs of this run, 2,000 of 40,000 of all runs." in several
+    # one that keeps no others tells nothing of how many are
+    every = plausible_in_short(share(plausible=26_221), (27_000, 40_000))
+    assert (
+        every == "Plausible: all 26,221 pairs of this run; of those of all runs 27,000 of 40,000."
+    )
 
 
 def test_where_less_is_known_less_is_said():

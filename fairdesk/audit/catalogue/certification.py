@@ -18,9 +18,7 @@ METHODS = (
         sentence=(
             "Proves for which share of the population (a model of the data) and of the input "
             "domain the decision cannot change (certified), for which it does (falsified), and "
-            "reports the rest as undecided. It bounds the "
-            "model over regions, divides those that stay undecided, and enumerates where that is "
-            "quicker."
+            "reports the rest as undecided."
         ),
         paper=(
             "The steps of FairQuant (ICSE 2025) with backward bounds (CROWN, NeurIPS 2018), best "

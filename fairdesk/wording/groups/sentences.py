@@ -97,7 +97,7 @@ def _with_lowest(
     if widest.phi_in < widest.phi_out or least is None:
         return said
     told = say(
-        "Lowest rate with a statistically significant gap: {subgroup}.",
+        "Lowest estimated rate with a statistically significant gap: {subgroup}.",
         subgroup=rule_set_sentence(spec, least),
     )
     return msgspec.structs.replace(said.with_more(told), brief=f"{said.brief} {told}")
@@ -174,14 +174,12 @@ def shortest(figures: Iterable[Metric]) -> str:
 
 
 def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
-    """Write the lowest impact ratio for a line of the sidebar: ``lowest ratio 0.13``."""
-    ratios = [
-        line.impact_ratio
-        for each in of_main_kind(spec, [each for each in figures if isinstance(each, GroupTable)])
-        for line in each.lines
-        if line.impact_ratio is not None
-    ]
-    return say("lowest ratio {ratio}", ratio=words.number(min(ratios), 2)) if ratios else ""
+    """Write the lowest impact ratio, as the overview has it, for a line of the sidebar."""
+    tables = of_main_kind(spec, [each for each in figures if isinstance(each, GroupTable)])
+    worst = worst_of(lowest(tables)) if tables else None
+    if worst is None or worst.impact_ratio is None:
+        return ""
+    return say("lowest ratio {ratio}", ratio=words.number(worst.impact_ratio, 2))
 
 
 def best_so_far(figures: Iterable[Metric]) -> str:

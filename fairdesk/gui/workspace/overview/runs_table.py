@@ -21,11 +21,11 @@ from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.estimates.page import short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.groups import GroupTable
-from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
+from fairdesk.wording.groups.sentences import looked_at
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Time")
 _NUMBERS = (3, 4, 5)
@@ -211,7 +211,6 @@ def _groups_result(run: RunRecord) -> str:
     """Say what a run about groups came to: how many rule sets, and the greatest difference."""
     if any(isinstance(each, GroupTable) for each in run.figures):
         return "rates by group"
-    examined = sum(each.rule_sets for each in run.figures if isinstance(each, RuleSearchSummary))
     greatest = greatest_text(run)
-    parts = (words.counted(examined, "subgroup") if examined else "", greatest)
-    return ", ".join(filter(None, parts)) or "–"
+    gap = f"largest gap {greatest}" if greatest else ""
+    return ", ".join(filter(None, (looked_at(run.figures), gap))) or "–"

@@ -77,8 +77,14 @@ def compare(spec: AuditSpec, decisions: Sequence[str], pair: Pair, real: Real | 
         )
     # instances have none, and what the model decides about the data row is another thing
     recorded = UNKNOWN if real is None else real.outcome
-    verdict.append(Line(RECORDED, ("", "", recorded), differs=False, verdict=True))
+    texts = (recorded, "", "") if is_row(pair, real) else ("", "", recorded)
+    verdict.append(Line(RECORDED, texts, differs=False, verdict=True))
     return [*differing, *verdict, *alike]
+
+
+def is_row(pair: Pair, real: Real | None) -> bool:
+    """Whether the first instance of a pair is a row of the data itself."""
+    return real is not None and np.array_equal(real.person, pair.row)
 
 
 def sentence(spec: AuditSpec, decisions: Sequence[str], pair: Pair) -> str:
@@ -139,12 +145,19 @@ def _turns(spec: AuditSpec, pair: Pair, positions: Sequence[int]) -> str:
 
 
 class SideBySide(TableModel):
-    """Two people and the real one, as columns."""
+    """Two people and the real one, as columns.
+
+    Attributes
+    ----------
+    is_row : bool
+        Whether the first of them is the real one.
+    """
 
     def __init__(self, session: Session, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
         self._lines: list[Line] = []
+        self.is_row = False
         self._titles = ("", "Instance", "Counterfactual", "Nearest data row")
         self._strong = QFont()
         self._strong.setWeight(QFont.Weight.DemiBold)
@@ -153,8 +166,8 @@ class SideBySide(TableModel):
         """Show another pair; the lines stay where they are when it is the same one."""
         lines = compare(self._session.spec, self._session.decisions, pair, real)
         # one that is a row of the data is a person, not only an instance
-        is_row = real is not None and np.array_equal(real.person, pair.row)
-        first = "In the data" if is_row else "Instance"
+        self.is_row = is_row(pair, real)
+        first = f"Data row {words.number(real.row)}" if real and self.is_row else "Instance"
         self._titles = ("", first, *self._titles[2:])
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 1, 1)
         if [line.name for line in lines] == [line.name for line in self._lines]:
@@ -243,20 +256,12 @@ class _Sides(QTableView):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Divide the width."""
         super().resizeEvent(event)
-        header, room = self.horizontalHeader(), self.viewport().width()
-        title = header.sectionSizeHint(2)
-        names, middle = self._names, (room - self._names) // 3
-        if middle < title:
-            names, middle = max(room - title - 2 * _VALUES, _NAMES // 2), title
-        header.resizeSection(0, names)
-        header.resizeSection(2, middle)
-        for side in (1, 3):
-            header.resizeSection(side, (room - names - middle) // 2)
         if event.size().width() != event.oldSize().width():
             self.fit()
 
     def fit(self) -> None:
-        """Be as high as the lines: what is around the table scrolls."""
+        """Divide the width, and be as high as the lines: what is around the table scrolls."""
+        self._divide()
         head, model = self.verticalHeader(), self.model()
         strong = QFontMetrics(theme.scaled(self.font(), 1.0, strong=True))
         for row in range(head.count()):
@@ -270,6 +275,20 @@ class _Sides(QTableView):
                 head.resizeSection(row, head.defaultSectionSize())
         lines = head.length() + self.horizontalHeader().height()
         self.setFixedHeight(lines + 2 * self.frameWidth())
+
+    def _divide(self) -> None:
+        """Leave out the nearest data row where it is the first instance."""
+        header, room, model = self.horizontalHeader(), self.viewport().width(), self.model()
+        alone = isinstance(model, SideBySide) and model.is_row
+        self.setColumnHidden(3, alone)
+        sides, title = (1,) if alone else (1, 3), header.sectionSizeHint(2)
+        names, middle = self._names, (room - self._names) // (1 + len(sides))
+        if middle < title:
+            names, middle = max(room - title - len(sides) * _VALUES, _NAMES // 2), title
+        header.resizeSection(0, names)
+        header.resizeSection(2, middle)
+        for side in sides:
+            header.resizeSection(side, (room - names - middle) // len(sides))
 
 
 def side_by_side_table(model: SideBySide, names: Sequence[str]) -> QTableView:

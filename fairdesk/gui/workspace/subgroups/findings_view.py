@@ -194,9 +194,9 @@ class FindingsView(RunPage):
 
     def _make_filters(self) -> QVBoxLayout:
         self._search = QLineEdit()
-        self._search.setPlaceholderText("Search the rules")
+        self._search.setPlaceholderText("Search the subgroups")
         self._search.setClearButtonEnabled(True)
-        self._search.setAccessibleName("Search the rules of the subgroups")
+        self._search.setAccessibleName("Search the subgroups by their rules")
         self._search.textChanged.connect(lambda _text: self._filter())
         self._attribute = parts.bounded(QComboBox())
         self._attribute.setAccessibleName("Attribute in the rule")

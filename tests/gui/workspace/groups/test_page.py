@@ -828,8 +828,8 @@ def test_the_table_of_runs_tells_what_came_of_them(opened, path):
     measure(path, "themis-groups", ())
     runs = opened(path).overview._runs
     assert [plain(runs.item(row, 4).text()) for row in range(3)] == [
-        "1,590 subgroups, 62.4 percentage points",
-        "40.0 percentage points",
+        "1,590 subgroups tested, largest gap 62.4 percentage points",
+        "largest gap 40.0 percentage points",
         "–",
     ]
 

@@ -1,6 +1,9 @@
+from types import SimpleNamespace
+
 import msgspec
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.store import Store
@@ -8,9 +11,11 @@ from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.gui.workspace.pairs.side_by_side import (
     RECORDED,
+    SideBySide,
     changes,
     compare,
     sentence,
+    side_by_side_table,
 )
 from fairdesk.gui.workspace.pairs.why_view import fit_words, strongest
 from fairdesk.gui.workspace.session.nearest_rows import Real
@@ -79,6 +84,23 @@ def test_the_nearest_row_has_a_recorded_outcome_and_no_decision(spec, pair):
     lines = {line.name: line for line in compare(spec, ("no", "yes"), pair, real)}
     assert lines["Decision"].texts == ("no", "yes", "")
     assert lines[RECORDED].texts == ("", "", "good")
+
+
+def test_a_first_instance_of_the_data_is_told_by_its_row_and_not_shown_twice(
+    qtbot, themed, spec, pair
+):
+    session = SimpleNamespace(spec=spec, decisions=("no", "yes"))
+    model = SideBySide(session, themed)
+    table = side_by_side_table(model, ())
+    qtbot.addWidget(table)
+    model.show(pair, Real(pair.row, 0.0, 1_644, "good"))
+    assert model.headerData(1, Qt.Orientation.Horizontal) == "Data row 1,644"
+    assert table.isColumnHidden(3)
+    (recorded,) = (row for row in range(model.rowCount()) if model.index(row, 0).data() == RECORDED)
+    assert model.index(recorded, 1).data() == "good"
+    model.show(pair, Real(pair.row + 1.0, 0.2, 7, "good"))
+    assert model.headerData(1, Qt.Orientation.Horizontal) == "Instance"
+    assert not table.isColumnHidden(3)
 
 
 def test_two_scores_that_are_apart_are_no_other_decision(spec, pair):
