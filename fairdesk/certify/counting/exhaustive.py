@@ -327,12 +327,12 @@ def points_of(low: Places, high: Places) -> tuple[Numbers, Places]:
 
 def _places(low: Places, high: Places, box: Numbers, number: Numbers) -> Places:
     """Write numbers of points in boxes, ``(n,)``, as places, ``(n, a)``."""
-    places = low[box]
-    width = high - low + 1
-    # axes along which no box has a second place take no time
-    for i in reversed(np.flatnonzero((width > 1).any(axis=0)).tolist()):
-        number, digit = np.divmod(number, width[box, i])
-        places[:, i] += digit
+    # compiled code is loaded where a search runs, never in the window's process
+    from fairdesk.certify.domain.box_kernels import points  # noqa: PLC0415
+
+    places = np.empty((len(box), low.shape[1]), dtype=np.int64)
+    ends = (np.ascontiguousarray(each, dtype=np.int64) for each in (low, high))
+    points(*ends, box, number, places)
     return places
 
 

@@ -1,4 +1,4 @@
-"""Finding the boxes of a tree's nodes, compiled."""
+"""Finding the boxes of a tree's nodes, and the points of boxes, compiled."""
 # numba has no types
 # mypy: disallow-untyped-decorators=False
 
@@ -148,3 +148,39 @@ def gather(
         discriminatory[node] = discriminatory[one] + discriminatory[one + 1]
         leaves[node] = leaves[one] + leaves[one + 1]
         uniform[node] = uniform[one] if uniform[one] == uniform[one + 1] else 0
+
+
+@njit(
+    "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1])",
+    cache=True,
+    nogil=True,
+)
+def points(
+    low: Places,
+    high: Places,
+    box: NDArray[np.int64],
+    number: NDArray[np.int64],
+    places: Places,
+) -> None:
+    """Write numbers of points in boxes as places; the last axis goes fastest.
+
+    Parameters
+    ----------
+    low, high : Places
+        ``(B, a)``; the ends of the boxes, both included.
+    box, number : NDArray[np.int64]
+        ``(n,)``; of each point its box, and its number among the points of that box, from 0.
+    places : Places
+        ``(n, a)``; filled.
+    """
+    for n in range(len(box)):
+        own, left = box[n], number[n]
+        places[n] = low[own]
+        i = low.shape[1]
+        while left > 0 and i > 0:
+            i -= 1
+            width = high[own, i] - low[own, i] + 1
+            if width > 1:
+                whole = left // width
+                places[n, i] += left - whole * width
+                left = whole

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from time import perf_counter, process_time, sleep
 from unittest.mock import patch
 
@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.counting import exhaustive as module
-from fairdesk.certify.counting.exhaustive import PointCounter
+from fairdesk.certify.counting.exhaustive import PointCounter, points_of
 from fairdesk.certify.domain import space as space_module
 from fairdesk.certify.domain.space import sizes
 from fairdesk.data.domain.attributes import Role
@@ -23,7 +23,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
 from tests.certify.networks import RELU, drawn, everywhere, fed_with, layer, names, number, small
-from tests.certify.populations import peopled, rows_of
+from tests.certify.populations import SEEDS, peopled, rows_of
 
 
 def boxes_in(space, rng, count):
@@ -313,3 +313,18 @@ def test_rows_are_counted_alike_however_many_go_at_once(seed, at_once):
     for own, other in zip(*shares, strict=True):
         np.testing.assert_allclose(own, other, atol=2e-9)
     assert_examples(case.fed, space, told.examples, bool(true.discriminatory.any()))
+
+
+@given(SEEDS, st.integers(0, 4))
+@settings(max_examples=60, deadline=None)
+def test_points_of_boxes_are_all_there_in_order(seed, axes):
+    rng = np.random.default_rng(seed)
+    low = rng.integers(-3, 4, (int(rng.integers(0, 6)), axes))
+    high = low + rng.integers(0, 4, low.shape) * rng.integers(0, 2, low.shape)
+    box, places = points_of(low, high)
+    expected = [
+        (b, *point)
+        for b, ends in enumerate(zip(low.tolist(), high.tolist(), strict=True))
+        for point in product(*(range(first, last + 1) for first, last in zip(*ends, strict=True)))
+    ]
+    assert [(b, *point) for b, point in zip(box.tolist(), places.tolist(), strict=True)] == expected
