@@ -191,7 +191,7 @@ def test_how_the_model_is_fed_and_decides(trusting, table, card):
 
 def test_decisions_without_a_model(trusting, table):
     told = more(msgspec.structs.replace(trusting, predictions="hired"), table)
-    assert told[0] == "No model was queried: the column “hired” contains its decisions."
+    assert told[0] == "No model was queried: the column “hired” contains the decisions."
     assert not any("model’s" in what or "excluded" in what for what in told)
 
 
