@@ -61,7 +61,7 @@ def _listed(method: Method) -> dict[str, object]:
         "purpose": purpose.title,
         "question": purpose.question,
         "evidence": purpose.evidence,
-        "sentence": method.sentence,
+        "sentence": method.description,
         "cost": method.cost,
     }
 
@@ -104,7 +104,7 @@ def _list() -> Iterator[str]:
 def _description(method: Method) -> Iterator[str]:
     yield f"{method.title} ({method.command})"
     yield ""
-    yield from _wrapped(method.sentence)
+    yield from _wrapped(method.description)
     facts = (
         ("Question", PURPOSES[method.answers].question),
         ("What it shows", method.tells),

@@ -188,7 +188,6 @@ def test_settings_and_formulas_stand_in_the_section_on_method(tmp_path):
     for name in (
         "Individual discriminatory instance",
         "Impact ratio",
-        "Odds ratio.",
         "Statistical parity difference (SPD).",
         "Test of two rates",
         "Standardised mean difference (SMD)",

@@ -251,8 +251,8 @@ def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec)
 
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
-        "Of 2,340 subgroups defined by sex, job and age, 1,590 contain at least 5 % of the data "
-        "and were tested; intervals and p are corrected for these 1,590 tests. For this, 83,000 "
+        "1,590 subgroups defined by sex, job and age contain at least 5 % of the data and "
+        "were tested; intervals and p are corrected for these 1,590 tests. For this, 83,000 "
         "perturbed data rows were tested: copies of data rows with one value that is not "
         "protected changed slightly."
     )
@@ -265,12 +265,12 @@ def test_what_was_examined_is_told(spec):
         subgroup_words.mined_sentence(spec, msgspec.structs.replace(MINED, rule_sets=1, samples=1))
     )
     assert one.startswith(
-        "Of 2,340 subgroups defined by sex, job and age, 1 contains at least 5 % of the data and"
+        "1 subgroup defined by sex, job and age contains at least 5 % of the data and"
     )
     assert "For this, 1 perturbed data row was tested: a copy" in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
-        "subgroups defined by terms of gender and religion, 1,590 contain at least 5 % of the "
+        "1,590 subgroups defined by terms of gender and religion contain at least 5 % of the "
         "texts with an identity term (640 texts) and were tested; intervals and p are corrected "
         "for these 1,590 tests. For this, 83,000 texts with a term replaced were tested;"
     ) in plain(subgroup_words.mined_sentence(spec, texts))
@@ -346,20 +346,20 @@ def test_terms_are_told_with_their_flips(spec):
     term = TermRate("gender", "gay", 31, 500, 0.412, 200, 62, (flip,))
     assert plain(subgroup_words.term_sentence(spec, term)) == (
         "500 texts that contain a term of gender were tested with “gay” (gender) in its place: "
-        "41.2 % of them receive “1”. For 62 of 200 of these texts, the decision changes with "
+        "41.2 % of them receive “yes”. For 62 of 200 of these texts, the decision changes with "
         "another term of gender. 31 texts of the data contain this term itself."
     )
     once = msgspec.structs.replace(term, occurs=1)
     assert subgroup_words.term_sentence(spec, once).endswith(
         "1 text of the data contains this term itself."
     )
-    assert subgroup_words.flip_sentence(flip) == (
-        "“toxic” for “I am gay”, “fine” with “straight” instead."
+    assert subgroup_words.flip_sentence(flip, {"toxic": "not shown"}) == (
+        "“not shown” for “I am gay”, “fine” with “straight” instead."
     )
     long = msgspec.structs.replace(
         flip, text=f"{'a' * 500} gay {'b' * 500}", other=f"{'a' * 500} straight {'b' * 500}"
     )
-    shown = subgroup_words.flip_sentence(long)
+    shown = subgroup_words.flip_sentence(long, {})
     assert "a gay b" in shown
     assert shown.count("…") == 2
     assert len(shown) < 320
@@ -371,14 +371,14 @@ def test_terms_are_told_with_their_flips(spec):
     (told,) = group_words.sentences(spec, (never, other, term))
     assert plain(told) == (
         f"{phrases.CHANGES_FOR} 62 of 200 texts with an identity term of gender when another is "
-        "used. The share of “1” ranges from 41.2 % (“gay”) to 61.0 % (“straight”)."
+        "used. The share of “yes” ranges from 41.2 % (“gay”) to 61.0 % (“straight”)."
     )
 
 
 def test_a_category_of_terms_that_all_fare_alike_is_told_so(spec):
     terms = [TermRate("age", name, 1, 50, 0.5, 50, 0) for name in ("old", "young")]
     (told,) = group_words.sentences(spec, terms)
-    assert plain(told).endswith("used. The share of “1” is 50.0 % with every term.")
+    assert plain(told).endswith("used. The share of “yes” is 50.0 % with every term.")
 
 
 def test_linear_subgroups_and_gaps_are_told(spec):

@@ -46,8 +46,11 @@ METHODS = (
         short="Subgroup discovery",
         sentence=(
             "Tests every rule-defined subgroup above the minimum support on perturbed data rows "
-            "and ranks them by gap in selection rate to all others. In texts it compares "
-            "sentences with different identity terms."
+            "and ranks them by gap in selection rate to all others."
+        ),
+        in_texts=(
+            "Replaces the identity terms of texts by others of their category, and ranks terms by "
+            "how much the decisions on the same texts differ."
         ),
         paper="Zhang et al., “TestSGD: Interpretable Testing of Neural Networks Against Subtle "
         "Group Discrimination”, ACM TOSEM 2023",

@@ -240,6 +240,8 @@ class Method:
         Its name for people.
     sentence : str
         What it does, one plain sentence.
+    in_texts : str
+        What it does in texts, where it also reads them.
     paper : str
         Where it comes from.
     tells, cannot : str
@@ -295,12 +297,19 @@ class Method:
     repeats: Repeats = Repeats.ALIKE
     cost: str = "queries, up to the limits"
     short: str = ""
+    in_texts: str = ""
     division: Division = Division()
 
     @property
     def short_title(self) -> str:
         """Its name where there is little room."""
         return self.short or self.title
+
+    @property
+    def description(self) -> str:
+        """What it does with rows, and with texts where it also reads them."""
+        texts = f"In texts: {self.in_texts[:1].lower()}{self.in_texts[1:]}" if self.in_texts else ""
+        return f"{self.sentence} {texts}".rstrip()
 
     @property
     def seeks(self) -> bool:

@@ -114,7 +114,7 @@ class MethodPicker(QWidget):
                 ticked = Qt.CheckState.Checked if key in taken else Qt.CheckState.Unchecked
                 item.setCheckState(ticked)
             item.setText(f"{title} (off)" if key in off else title)
-            item.setData(Qt.ItemDataRole.ToolTipRole, off.get(key, METHODS[key].sentence))
+            item.setData(Qt.ItemDataRole.ToolTipRole, off.get(key, METHODS[key].description))
         self._colour()
         self._arrange(off)
         self.list.setCurrentItem(self.items[chosen])
@@ -222,7 +222,7 @@ class MethodPicker(QWidget):
         self._title.setText(method.title)
         self.reason.say(off)
         self._remark.say(remark)
-        self._sentence.setText(method.sentence)
+        self._sentence.setText(method.description)
         self._tells.setText(method.tells)
         self._cannot.setText(method.cannot)
         self._paper.setText(f"Source: {method.paper}.")

@@ -244,7 +244,7 @@ def _settings(state: WizardState, run: RunSpec) -> Iterator[str]:
     if run.text:
         yield _terms(run)
     if METHODS[run.method].answers is QuestionKind.REPAIR:
-        yield METHODS[run.method].sentence
+        yield METHODS[run.method].description
 
 
 def _terms(run: RunSpec) -> str:

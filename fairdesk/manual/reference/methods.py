@@ -12,7 +12,7 @@ from fairdesk.manual.reference.markup import plain, table
 def overview() -> str:
     """Return a table of all methods."""
     rows = [
-        (f"[`{key}`](#{key})", method.title, PURPOSES[method.answers].title, method.sentence)
+        (f"[`{key}`](#{key})", method.title, PURPOSES[method.answers].title, method.description)
         for key, method in METHODS.items()
     ]
     return table(("Key", "Method", "Purpose", "What it does"), rows)
@@ -51,7 +51,7 @@ def _method(method: Method) -> str:
         (
             f"### {method.title} {{ #{method.key} }}\n",
             f"`{method.command}`\n",
-            f"{method.sentence}\n",
+            f"{method.description}\n",
             *(f"{name}\n:   {plain(text)}\n" for name, text in facts),
             table(("Option", "Meaning", "Values", "Default"), options),
         )

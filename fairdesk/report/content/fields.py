@@ -17,10 +17,13 @@ from fairdesk.errors import ReportError, system_errors
 from fairdesk.report.blocks import Fact
 from fairdesk.report.content.form import FORM, Field
 from fairdesk.report.render.logo import check_logo
-from fairdesk.wording.language import date_text, say
+from fairdesk.wording.language import date_text, fixed, say
 
 T = TypeVar("T")
 #: By their keys, in the order of the form.
+#: What stands before the names of empty fields: “missing” would be read of the data.
+TO_FILL_IN = fixed("To be filled in, required")
+_IF_KNOWN = fixed("To be filled in")
 FIELDS = {field.key: field for field in FORM}
 #: The templates that cannot be final before somebody is named to sign.
 SIGNED: tuple[TemplateKey, ...] = ("annex-iv",)
@@ -129,7 +132,7 @@ def facts(
 
 def still_to_do(empty: Sequence[Field], template: TemplateKey) -> Iterator[Fact]:
     """Name the empty fields, those apart without which the report cannot be final."""
-    for title, required in (("Missing, required", True), ("Missing", False)):
+    for title, required in ((say(TO_FILL_IN), True), (say(_IF_KNOWN), False)):
         named = [say(each.label) for each in empty if (template in each.required_by) is required]
         if named:
             yield Fact(title, "; ".join(named))

@@ -115,7 +115,8 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
                 "works with what is stored in it."
             )
         )
-    if run.budget.seconds is not None or run.budget.queries is not None:
+    timed = run.budget.seconds is not None and "seconds" not in run.options
+    if timed or run.budget.queries is not None:
         said.append(
             say(
                 "The budget of a run is not part of its command: without it the run "

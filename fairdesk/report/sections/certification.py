@@ -85,6 +85,8 @@ _KNOWN_MEANS = fixed(
 )
 #: Regions of each kind that are listed.
 _REGIONS = 10
+#: Counts of combinations up to which they are printed where shares are in a table.
+_READABLE = 10**9
 
 
 def certification(material: Material) -> Section:
@@ -231,7 +233,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         *_division(spec, run),
         *_pairs(spec, run),
         *_regions(spec, run),
-        Facts(tuple(_facts(run, proven, of_marginals))),
+        Facts(tuple(_facts(run, proven, of_marginals, listed=bool(alone)))),
         Text(_counterexamples(proven), lead="Counterexamples."),
         *map(Text, filter(None, [rounding_sentence(proven.margin)])),
         Text(
@@ -341,8 +343,8 @@ def _bars(
     return [population, of_combinations]
 
 
-def _facts(run: RunRecord, proven: Proven, of_marginals: Proven | None) -> list[Fact]:
-    """Return the exact counts, and what they took."""
+def _counts(proven: Proven) -> list[Fact]:
+    """Return how many combinations are certified, falsified and undecided."""
     consistent, discriminatory, left = proof_words.proven_fractions(proven)
     digits = proof_words.digits_of_proof(consistent, discriminatory, left)
     counts = {
@@ -369,6 +371,18 @@ def _facts(run: RunRecord, proven: Proven, of_marginals: Proven | None) -> list[
     facts.append(
         Fact("Undecided", f"{_exactly(undecided)} ({proof_words.percent_up(left, digits)})")
     )
+    return facts
+
+
+def _facts(
+    run: RunRecord, proven: Proven, of_marginals: Proven | None, *, listed: bool
+) -> list[Fact]:
+    """Return the exact counts, and what they took.
+
+    ``listed``: whether a table has the shares; then counts too long to be read are in the
+    certificate only.
+    """
+    facts = [] if listed and int(proven.total or 0) > _READABLE else _counts(proven)
     rest = proof_words.remainder_statement(proven)
     if rest is not None:
         facts.append(Fact("Of the undecided, estimated", rest.sentence))
@@ -418,8 +432,10 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
         # beside groups that the model of the data does not fit, bounds would be taken for theirs
         fits = not any(each.is_outside for each in bounded)
         bounds += [grid] if rows and fits else []
-        said = Text(ratio_sentence(rates, bounded, tables, section))
-        (concluded if concludes(rates, bounded) else bounds).append(said)
+        # what the model of the data does not fit was said before
+        if fits:
+            said = Text(ratio_sentence(rates, bounded, tables, section))
+            (concluded if concludes(rates, bounded) else bounds).append(said)
     if any(isinstance(each, Grid) for each in bounds):
         bounds.insert(0, Text(say(proof_words.RATES), lead=say("Selection rates of groups.")))
     return [*concluded, *map(appended, bounds)]

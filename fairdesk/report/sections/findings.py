@@ -34,7 +34,7 @@ from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, statements, words
 from fairdesk.wording.language import say
-from fairdesk.wording.pairs import held_out_sentence, naturalness_sentence, plausible_pairs
+from fairdesk.wording.pairs import held_out_sentence, plausible_pairs
 
 _LEFT_OUT = (
     "instances that the search would have tested, but that break a constraint, are too far "
@@ -65,7 +65,15 @@ def results(material: Material) -> Section:
     blocks: list[Block] = [*_how_often(material, told)]
     looked = [run for run in material.runs if run.found or figures.searches(run)]
     if looked:
-        blocks += [_found(material, looked), Callout(say("Examples, not a rate."), words.EXAMPLES)]
+        found = _found(material, looked)
+        # beside a share of people a number of pairs would be taken for one of people
+        told_first = any(share.whom == "data" for share in told)
+        blocks += [
+            Text(" ".join((found.sentence, *found.details)), lead=f"{found.label}.")
+            if told_first
+            else found,
+            Callout(say("Examples, not a rate."), words.EXAMPLES),
+        ]
     if not material.searches:
         blocks.append(not_run(_NO_SEARCH))
         if material.proofs and (place := material.number("certification")):
@@ -93,11 +101,8 @@ def results(material: Material) -> Section:
             )
         )
     if (plausible := material.gathered.plausible) is not None:
-        likeness = (
-            Fact("Plausible data rows", held_out_sentence(plausible.reference)),
-            Fact("Likeness to the data", naturalness_sentence(plausible)),
-        )
-        blocks.append(Facts(likeness, appended=True))
+        held_out = Fact("Plausible data rows", held_out_sentence(plausible.reference))
+        blocks.append(Facts((held_out,), appended=True))
     if "pairs" not in material.chapters:
         blocks += [Heading("Discriminatory pairs"), *pair_blocks(material)]
     if "compared" not in material.chapters:
@@ -245,6 +250,10 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         for each in shares
     )
     rows = []
+    # beside real people, copies of their rows answer no question of an auditor
+    if any(each.whom == "data" for each in shares):
+        shares = [each for each in shares if each.whom != "perturbed"]
+    moved = any(each.whom == "perturbed" for each in shares)
     for each in shares:
         digits = words.digits_of(each.low, each.high)
         exact = each.exhaustive or not each.n_samples
@@ -284,16 +293,23 @@ def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid
         right=tuple(range(2, 6 - fixed)),
         caption=say(
             "Share whose decision changes when only these attributes change, with {confidence} "
-            "confidence intervals where not all were tested. Perturbed data rows are copies of "
-            "data rows with {moved} other values changed by at most {steps} steps, not real "
-            "{people}",
-            moved=str(run.spec.options.get("moved", EstimateOptions().moved)),
-            steps=str(run.spec.options.get("steps", EstimateOptions().steps)),
+            "confidence intervals where not all were tested",
             confidence=confidence,
-            people=material.people,
-        ),
+        )
+        + (_perturbed(material, run) if moved else ""),
         key=f"shares-{run.id}",
         evidence="" if any(each.exact for each in shares) else "estimated",
+    )
+
+
+def _perturbed(material: Material, run: RunRecord) -> str:
+    """Say what perturbed data rows are."""
+    return say(
+        ". Perturbed data rows are copies of data rows with {moved} other values changed by at "
+        "most {steps} steps, not real {people}",
+        moved=str(run.spec.options.get("moved", EstimateOptions().moved)),
+        steps=str(run.spec.options.get("steps", EstimateOptions().steps)),
+        people=material.people,
     )
 
 

@@ -43,6 +43,8 @@ _DEFAULTS = fixed(
 )
 #: Definitions of what no report shows.
 _UNSHOWN = ("cost", "margin")
+#: A run that took more of its limit than this may have been ended by it.
+_NEARLY = 0.95
 #: Options of subgroups of rows, which have no effect on texts.
 _OF_COLUMNS = ("bins", "subsets")
 
@@ -351,7 +353,6 @@ def method_blocks(material: Material) -> list[Block]:
             blocks += [
                 Facts(
                     (
-                        Fact("Source", used.paper),
                         Fact("Shows", used.tells),
                         Fact("Does not show", used.cannot),
                     )
@@ -404,6 +405,20 @@ def method_blocks(material: Material) -> list[Block]:
     return blocks
 
 
+def _cut_short(run: RunRecord) -> bool:
+    """Whether a limit of time or queries may have ended a run: else it says nothing of results."""
+    budget = run.spec.budget
+    within = (
+        (budget.seconds, run.elapsed),
+        (run.spec.options.get("seconds"), run.elapsed),
+        (budget.idle, run.elapsed),
+        (budget.queries, run.queries),
+    )
+    return run.state != "done" or any(
+        isinstance(most, int | float) and used > _NEARLY * most for most, used in within
+    )
+
+
 def _changed_settings(run: RunRecord, settings: Sequence[tuple[str, str, str]]) -> Iterator[Fact]:
     """Yield the settings of a run but for those that have their default value."""
     asked = msgspec.structs.replace(run.spec, options={})
@@ -411,6 +426,8 @@ def _changed_settings(run: RunRecord, settings: Sequence[tuple[str, str, str]]) 
         name: value for name, value, _ in option_rows(msgspec.structs.replace(run, spec=asked))
     }
     for name, value, meaning in settings:
+        if name in {"budget", "seconds"} and not _cut_short(run):
+            continue
         if name not in usual and name != "seed":
             yield Fact(say(name), value if name == "budget" else f"{value}: {say(meaning)}")
         elif value != usual.get(name, value):
@@ -423,13 +440,14 @@ def _methods(material: Material) -> Grid:
     runs: dict[str, list[str]] = {}
     for run in material.runs:
         runs.setdefault(run.spec.method, []).append(str(run.id))
+    of_texts = {run.spec.method for run in material.runs if run.spec.text}
     return Grid(
         header=("Run", "Method", "What it does", "Source"),
         rows=tuple(
             (
                 ", ".join(numbers),
                 METHODS[key].short_title,
-                METHODS[key].sentence,
+                METHODS[key].in_texts if key in of_texts else METHODS[key].sentence,
                 METHODS[key].paper,
             )
             for key, numbers in runs.items()

@@ -50,9 +50,8 @@ _ERRORS = {
     "accuracy": 0.85,
     "precision": 1.0,
     "equal": 1.05,
-    "odds": 0.85,
 }
-_QUOTED, _FURTHER = ("n_samples", "tpr", "fpr", "accuracy"), ("precision", "equal", "odds")
+_QUOTED, _FURTHER = ("n_samples", "tpr", "fpr", "accuracy"), ("precision", "equal")
 #: What is not told of groups that are not compared.
 _COMPARED = ("impact", "shortfall", "difference", "test", "p", "holm", "smd", "equal", "odds")
 #: Groups with a curve of their own.
@@ -193,8 +192,8 @@ def errors(material: Material) -> Section:
             appended(
                 Text(
                     "Precision is the share of favourable decisions whose recorded outcome is "
-                    "favourable. Equal opportunity is the difference in true positive rates, "
-                    "average odds the mean of the differences in both rates, in percentage points."
+                    "favourable. Equal opportunity is the difference in true positive rates, in "
+                    "percentage points."
                 )
             )
         )
@@ -280,7 +279,7 @@ def _what(material: Material, table: GroupTable) -> str:
         case "scores":
             return say(
                 "How often the model’s score for “{outcome}” is above the median of all: the "
-                "scoring rate.",
+                "scoring rate, which is not a rate of decisions.",
                 outcome=outcome,
             )
 
@@ -339,33 +338,32 @@ def _table(
 
 
 def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
-    """Compare each group with the reference: difference, odds, tests."""
+    """Compare each group with the reference: ratio, difference, test."""
     made = {column.key: column for column in group_columns.columns(table)}
     lines = table.lines[:_SHOWN]
     best = table.lines[table.reference] if table.reference >= 0 else None
     reference = ", ".join(best.values) if best else "none"
-    kept = ("difference", "test", "holm", "shortfall")
     return Grid(
         header=(
             words.listed(table.attributes),
-            *(
-                say("Impact ratio ({percent} CI)", percent=words.percent_of("95")),
-                "Odds ratio",
-            ),
+            say("Impact ratio ({percent} CI)", percent=words.percent_of("95")),
             made["difference"].head,
-            *("Test", "Corrected p", "Shortfall"),
+            *("Corrected p", "Shortfall"),
         ),
         rows=tuple(
             (
                 ", ".join(line.values),
                 _cell(made["impact"], table, line) + _ends(table, line),
-                _odds(line, best),
-                *(_cell(made[key], table, line) for key in kept),
+                *(
+                    say("too few") if line.excluded else _cell(made[key], table, line)
+                    for key in ("difference", "holm")
+                ),
+                _cell(made["shortfall"], table, line),
             )
             for line in lines
         ),
-        widths=(_named(table) - 0.5, 1.35, 0.85, 1.65, 0.9, 0.9, 0.85),
-        right=(1, 2, 3, 4, 5, 6),
+        widths=(_named(table), 1.5, 1.8, 1.0, 0.9),
+        right=(1, 2, 3, 4),
         caption=say(
             "{title}: compared with the reference group ({reference}); {shortfall}",
             title=title,
@@ -388,18 +386,6 @@ def _ends(table: GroupTable, line: GroupLine) -> str:
         return ""
     low, high = (words.number(end, 2) for end in ends)
     return f" ({words.ends(low, high)})"
-
-
-def _odds(line: GroupLine, best: GroupLine | None) -> str:
-    """Write the odds ratio of a group to the reference."""
-    if best is None or not line.known:
-        return "–"
-    if line is best:
-        return "reference"
-    whole = best.favourable * (line.n_samples - line.favourable)
-    if not whole:
-        return words.UNDEFINED
-    return words.number(line.favourable * (best.n_samples - best.favourable) / whole, 2)
 
 
 def _named(table: GroupTable) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
@@ -26,7 +26,7 @@ from fairdesk.report.render.drawing import drawn
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
 from fairdesk.wording import figures, words
-from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.decisions import class_texts, outcome_text
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.subgroups import by_category, linear_statement
@@ -42,11 +42,20 @@ _LISTED, _DRAWN = 20, 6
 #: Neighbours of a rule set that are listed in each direction.
 _NEIGHBOURS = 5
 #: Terms that are listed, and texts that are shown.
-_TERMS, _EXAMPLES = 60, 10
+_TERMS, _EXAMPLES = 60, 5
 _NOT_SEARCHED = (
     "subgroup discovery (TestSGD and others). It would show for which subgroups, defined by "
     "several protected attributes together, decisions differ from those for all others, with "
     "their support, rates, intervals and corrected p-values."
+)
+#: What a list of subgroups shows: of texts or of rows, with a significant gap or without.
+_CAPTIONS = fixed(
+    {
+        (True, True): "Share of “{outcome}” with a term; the interval of each gap excludes zero",
+        (True, False): "Share of “{outcome}” with a term; the interval of every gap includes zero",
+        (False, True): "Subgroups with a gap whose interval excludes zero",
+        (False, False): "Subgroups; the interval of every gap includes zero",
+    }
 )
 _DIRECTION = "Whether a lower rate is worse depends on the decision."
 
@@ -200,7 +209,7 @@ def _rules(
     examined: list[Block] = [Text(subgroup_words.examined_sentence(spec, mined))]
     if samples := subgroup_words.samples_sentence(mined):
         examined.append(appended(Text(samples)))
-    examined += [Callout("Note.", note) for note in mined.notes]
+    examined += [appended(Text(note)) for note in mined.notes]
     leaders = subgroup_words.leaders(sets)
     if not leaders:
         return examined
@@ -252,11 +261,18 @@ def _chart(
 
 
 def _header(mined: RuleSearchSummary) -> tuple[str, ...]:
+    texts = bool(mined.texts)
     return (
-        *fixed(("Subgroup", "Inside", "Outside")),
+        *fixed(
+            ("Term", "With it", "With other terms") if texts else ("Subgroup", "Inside", "Outside")
+        ),
         say("Gap, percentage points") if mined.outcome else say("Gap"),
         say("{percent} CI", percent=words.percent_of("95")),
-        *fixed(("Corrected p", "Support", "Original data rows")),
+        *fixed(
+            ("Corrected p", "Share of texts", "Original texts")
+            if texts
+            else ("Corrected p", "Share of rows", "Original data rows")
+        ),
     )
 
 
@@ -269,6 +285,13 @@ def _cells(spec: AuditSpec, rule_set: RuleSet) -> tuple[str, ...]:
         words.percent(rule_set.support, 1.0),
         subgroup_words.untouched_text(rule_set),
     )
+
+
+def _doubt(mined: RuleSearchSummary) -> str:
+    """Say what the mark at a gap means."""
+    if mined.texts:
+        return say("; †: not confirmed by the original texts")
+    return say("; †: not confirmed by the original data rows")
 
 
 def _significant(
@@ -290,11 +313,10 @@ def _significant(
         widths=(2.25, 0.8, 0.85, 1.1, 1.5, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
         caption=say(
-            "Subgroups with a gap whose interval excludes zero"
-            if significant
-            else "Subgroups; the interval of every gap includes zero"
+            _CAPTIONS[bool(mined.texts), significant],
+            outcome=outcome_text(spec, mined.outcome) if mined.outcome else "",
         )
-        + (say("; †: not confirmed by the original data rows") if doubted else ""),
+        + (_doubt(mined) if doubted else ""),
         key=f"rules-{key}",
         evidence="estimated",
     )
@@ -320,9 +342,9 @@ def _listed(
         right=(1, 2, 3, 4, 5, 6, 7),
         caption=say(
             "{shown}, largest gap first{few}; similar and opposite subgroups are left out. "
-            "With a corrected p above {level} a gap is not statistically significant. †: not "
-            "confirmed by the original data rows",
+            "With a corrected p above {level} a gap is not statistically significant{doubt}",
             shown=shown,
+            doubt=_doubt(mined),
             few=say(
                 ", then those that leave under {least} of the rows outside",
                 least=words.percent_of(f"{100 * mined.theta:g}"),
@@ -423,6 +445,7 @@ def _sweep(spec: AuditSpec, mined: RuleSearchSummary, key: str) -> Grid:
         right=(0, 1, 2),
         caption="Results with another minimum support",
         key=f"sweep-{key}",
+        optional=True,
         evidence="estimated",
     )
 
@@ -442,7 +465,10 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
         Grid(
             header=(
                 *("Category", "Term", "Texts in the data with it", "Texts tested with it"),
-                say("Of these: “{outcome}”", outcome=subgroup_words.favourable(spec)),
+                say(
+                    "Share of “{outcome}”",
+                    outcome=outcome_text(spec, subgroup_words.favourable(spec)),
+                ),
             ),
             rows=tuple(
                 (
@@ -471,9 +497,11 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
             ),
             key=f"terms-{run}",
             evidence="estimated",
+            appended=True,
         ),
     ]
-    examples = list(_examples(held))
+    called = dict(zip(spec.decisions, class_texts(spec, material.table), strict=True))
+    examples = list(_examples(held, called))
     if examples:
         blocks.append(
             Text(
@@ -485,11 +513,13 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
     return blocks + examples[:_EXAMPLES]
 
 
-def _examples(terms: Sequence[TermRate]) -> Iterator[Text]:
+def _examples(terms: Sequence[TermRate], called: Mapping[str, str]) -> Iterator[Text]:
     """Show texts that get another decision, each once, however many terms show it."""
     seen: set[int] = set()
     for term in terms:
         new = next((flip for flip in term.examples if flip.row not in seen), None)
         if new is not None:
             seen.add(new.row)
-            yield Text(subgroup_words.flip_sentence(new), lead=f"{term.term} ({term.category}).")
+            yield Text(
+                subgroup_words.flip_sentence(new, called), lead=f"{term.term} ({term.category})."
+            )

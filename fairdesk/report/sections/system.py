@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.report.blocks import Block, Callout, Fact, Facts, Section, SignatureLine, Text
-from fairdesk.report.content.fields import FIELDS, facts, fields_of, seen, unsigned, written
+from fairdesk.report.content.fields import (
+    FIELDS,
+    TO_FILL_IN,
+    facts,
+    fields_of,
+    seen,
+    unsigned,
+    written,
+)
 from fairdesk.report.content.form import Field
 from fairdesk.report.content.material import Material
 from fairdesk.wording.language import fixed, say
@@ -70,9 +78,9 @@ def cover_facts(material: Material) -> tuple[Fact, ...]:
     if empty:
         found.append(
             Fact(
-                "Missing, required",
+                say(TO_FILL_IN),
                 say(
-                    "{fields}. Fill in on FairDesk’s page “Report”, or with --details.",
+                    "{fields}. Fill in on FairDesk’s page “Report”.",
                     fields="; ".join(empty),
                 ),
             )

@@ -5,7 +5,7 @@ All of it is estimated from samples. Whether a lower rate is a worse one depends
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -16,6 +16,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording import words
+from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_phrase
 from fairdesk.wording.statements import Statement
@@ -33,6 +34,14 @@ _ON_DATA = fixed(
         None: "inconclusive in the original data rows ({inside} against {outside})",
         True: "also seen in the original data rows ({inside} against {outside})",
         False: "not seen in the original data rows ({inside} against {outside})",
+    }
+)
+#: And what the texts as they are show of one.
+_ON_TEXTS = fixed(
+    {
+        None: "inconclusive in the original texts ({inside} against {outside})",
+        True: "also seen in the original texts ({inside} against {outside})",
+        False: "not seen in the original texts ({inside} against {outside})",
     }
 )
 
@@ -121,10 +130,9 @@ def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         values["data"] = say("{data} ({texts})", data=values["data"], texts=texts)
     return say_many(
         mined.rule_sets,
-        "Of {counted} subgroups defined by {about}, {n} contains at least {least} of {data} and "
-        "was tested{by}.",
-        "Of {counted} subgroups defined by {about}, {n} contain at least {least} of {data} and "
-        "were tested{by}; intervals and p are corrected for these {n} tests.",
+        "{n} subgroup defined by {about} contains at least {least} of {data} and was tested{by}.",
+        "{n} subgroups defined by {about} contain at least {least} of {data} and were tested{by}; "
+        "intervals and p are corrected for these {n} tests.",
         by=_counting(spec, mined.outcome),
         **values,
     )
@@ -174,6 +182,11 @@ def same_support_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
 def favourable(spec: AuditSpec) -> str:
     """Name the favourable decision."""
     return spec.decisions[spec.mapping.favourable_class]
+
+
+def _favourable_text(spec: AuditSpec) -> str:
+    """Name the favourable decision as the recorded outcomes do."""
+    return outcome_text(spec, favourable(spec))
 
 
 def mined_with(
@@ -389,9 +402,8 @@ def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
     if not rule_set.outcome:
         return say("mean scores of the favourable decision")
     if _about_texts(rule_set):
-        if rule_set.outcome == favourable(spec):
-            return say("selection rates")
-        return say("rates of “{outcome}”", outcome=rule_set.outcome)
+        outcome = outcome_text(spec, rule_set.outcome)
+        return say("shares of “{outcome}”", outcome=outcome)
     if rule_set.outcome == favourable(spec):
         return say(
             "selection rates among perturbed data rows: copies with one other value slightly "
@@ -460,6 +472,8 @@ def has_few_rows(rule_set: RuleSet) -> bool:
 
 def _untouched(rule_set: RuleSet) -> str:
     """Say whether the rows as they are show the difference too."""
+    if _about_texts(rule_set):
+        return _unchanged_texts(rule_set)
     inside, outside = rule_set.data_in, rule_set.data_out
     if inside is None or outside is None:
         return say("not testable in the original data rows, where one side is empty")
@@ -474,6 +488,24 @@ def _untouched(rule_set: RuleSet) -> str:
             **both,
         )
     return say(_ON_DATA[rule_set.holds_on_data], **both)
+
+
+def _unchanged_texts(rule_set: RuleSet) -> str:
+    """Say whether the texts as they are show the difference too."""
+    inside, outside = rule_set.data_in, rule_set.data_out
+    if inside is None or outside is None:
+        return say("not testable in the original texts: none has the term, or all have it")
+    both = {"inside": _rate(rule_set, inside), "outside": _rate(rule_set, outside)}
+    if has_few_rows(rule_set):
+        return say_many(
+            rule_set.data_rows or 0,
+            "inconclusive in the original texts ({inside} against {outside}): only {n} text on one "
+            "side",
+            "inconclusive in the original texts ({inside} against {outside}): only {n} texts on "
+            "one side",
+            **both,
+        )
+    return say(_ON_TEXTS[rule_set.holds_on_data], **both)
 
 
 def _instances(count: int) -> str:
@@ -501,7 +533,7 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
         "{texts} that contain a term of {category} were tested with {what} in its place: {rate} of "
         "them receive “{outcome}”",
         rate=words.percent(term.rate, 1.0),
-        outcome=favourable(spec),
+        outcome=_favourable_text(spec),
         **{key: values[key] for key in ("texts", "category", "what")},
     )
     if not term.tried:
@@ -549,13 +581,13 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
     if low == high:
         fare = say(
             "The share of “{outcome}” is {share} with every term.",
-            outcome=favourable(spec),
+            outcome=_favourable_text(spec),
             share=low,
         )
     else:
         fare = say(
             "The share of “{outcome}” ranges from {low} (“{first}”) to {high} (“{last}”).",
-            outcome=favourable(spec),
+            outcome=_favourable_text(spec),
             low=low,
             first=terms[0].term,
             high=high,
@@ -565,13 +597,16 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
     return Statement("estimated", label, words.number(most.flips), f"{flipped} {fare}")
 
 
-def flip_sentence(flip: Flip) -> str:
-    """Say what one sentence gets, and what it gets with another term; of a long one a part."""
+def flip_sentence(flip: Flip, called: Mapping[str, str]) -> str:
+    """Say what one sentence gets, and what it gets with another term; of a long one a part.
+
+    ``called`` has the names of the model's decisions.
+    """
     return say(
         "“{decision}” for “{text}”, “{other_decision}” with “{other_term}” instead.",
-        decision=flip.decision,
+        decision=called.get(flip.decision, flip.decision),
         text=_around(flip),
-        other_decision=flip.other_decision,
+        other_decision=called.get(flip.other_decision, flip.other_decision),
         other_term=flip.other_term,
     )
 

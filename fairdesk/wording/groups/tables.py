@@ -148,7 +148,9 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         chance=chance,
         **values,
     )
-    said = f"{sentence} {say(_LINES[bool(worst.below), bool(worst.flips)])}"
+    # the threshold is about decisions, and a score above the median is none
+    line = "" if table.of == "scores" else say(_LINES[bool(worst.below), bool(worst.flips)])
+    said = f"{sentence} {line}".rstrip()
     label = (
         say("Lowest ratio of scoring rates by {by}", by=values["by"])
         if table.of == "scores"
@@ -232,7 +234,7 @@ def rate_of(table: GroupTable, line: GroupLine) -> str:
 def _below_line(table: GroupTable) -> str:
     compared = [line for line in table.lines if line.below is not None]
     below = sum(bool(line.below) for line in compared)
-    if below < 2:
+    if below < 2 or table.of == "scores":
         return ""
     return say(
         "{n} of {groups} groups are below the four-fifths threshold.",

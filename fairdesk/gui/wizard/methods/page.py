@@ -206,7 +206,7 @@ class ChecksPage(Page):
         state, off = self.state, self.state.repair_off()
         method = METHODS.get(state.repair_method())
         sentence = (
-            "" if method is None or off else f"{method.title}. {method.sentence} {_AFTERWARDS}"
+            "" if method is None or off else f"{method.title}. {method.description} {_AFTERWARDS}"
         )
         self.repair_told.say(sentence)
         self.repair_why.say(off)

@@ -228,6 +228,7 @@ class TermDetail(QWidget):
     def _flip(self, term: TermRate, flip: Flip) -> QWidget:
         """Put both sentences side by side, their decisions and scores below them."""
         spec = self._session.spec
+        called = dict(zip(spec.decisions, self._session.decisions, strict=False))
         card = parts.Card(margin=theme.GAP)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.WIDE)
@@ -241,13 +242,13 @@ class TermDetail(QWidget):
         ):
             grid.addWidget(parts.Words(f"with “{name}”", tone="quiet", size=0.88), 0, place)
             grid.addWidget(Marked(pieces), 1, place, Qt.AlignmentFlag.AlignTop)
-            said = f"{decision}  ·  {words.score(spec, score)}"
+            said = f"{called.get(decision, decision)}  ·  {words.score(spec, score)}"
             grid.addWidget(parts.Words(said, strong=True), 2, place)
             grid.setColumnStretch(place, 1)
         card.body.addLayout(grid)
         row = parts.Words(f"from row {words.number(flip.row + 1)}", tone="quiet", size=0.85)
         card.body.addWidget(row)
-        card.setAccessibleName(subgroup_words.flip_sentence(flip))
+        card.setAccessibleName(subgroup_words.flip_sentence(flip, called))
         return card
 
 
