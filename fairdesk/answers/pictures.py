@@ -83,7 +83,7 @@ def shares_alone(run: RunRecord | RunState, together: Share) -> Pictured:
         ShareBar.of(
             say("Any change")
             if each is together
-            else say("Only {name}", name=words.quoted(each.attributes[0])),
+            else say("{name} alone", name=words.quoted(each.attributes[0])),
             figure_words.short_share(each),
             each,
         )

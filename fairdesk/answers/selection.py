@@ -30,7 +30,7 @@ from fairdesk.wording.certified.neighbourhoods import (
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.tables import worst_of, worst_statement
+from fairdesk.wording.groups.tables import group_text, worst_of, worst_statement
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.proofs import (
     covers_sentence,
@@ -143,19 +143,15 @@ def pairs_found(runs: Sequence[Run]) -> int:
 
 
 def pooled(runs: Sequence[Run]) -> str:
-    """Say how many pairs all runs found, and each of them, where several did; else empty."""
+    """Say how many pairs all runs found together, where several did; else empty."""
     finding = [run for run in runs if run.found]
     if len(finding) < 2:
         return ""
-    each = (
-        say("run {n}: {pairs}", n=str(run.id), pairs=words.number(run.found)) for run in finding
-    )
     return say(
-        "{runs} runs together found {pairs} pairs ({each}). A pair found twice "
-        "counts twice, and one instance may be in many.",
+        "{runs} runs together found {pairs} pairs. A pair found twice counts twice, one instance "
+        "may be in many, and instances may be synthetic.",
         runs=words.number(len(finding)),
         pairs=words.number(pairs_found(finding)),
-        each="; ".join(each),
     )
 
 
@@ -258,8 +254,9 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
             details = [say(words.FOUR_FIFTHS)]
             details += [_of_data(spec, each) for each in of_data if each.of != table.of]
             said = worst_statement(spec, table)
-            if label := _with_intersection(tables, table):
-                said = msgspec.structs.replace(said, label=label)
+            if crossed := _with_intersection(tables, table):
+                brief = f"{said.brief} {crossed}"
+                said = msgspec.structs.replace(said.with_more(crossed), brief=brief)
             drawn = pictures.ratios(table, rated[-1])
             return _answer(Question.GROUPS, said, details, rated[-1], rated, drawn)
     if not of_data:
@@ -276,16 +273,21 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
 
 
 def _with_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
-    """Name a lowest impact ratio with that of several attributes together; empty if not lower."""
+    """Say the lowest impact ratio of several attributes together, and whose it is; if lower."""
     crossed = [each for each in tables if len(each.attributes) > 1 and worst_of(each)]
     lowest = min(crossed, key=_worst_ratio, default=None)
     if lowest is None or len(shown.attributes) > 1 or _worst_ratio(lowest) >= _worst_ratio(shown):
         return ""
-    return say(
-        "Lowest impact ratio by {by}; by {both}: {ratio}",
-        by=words.listed(shown.attributes),
-        both=words.listed(lowest.attributes),
-        ratio=words.number(_worst_ratio(lowest), 2),
+    worst = worst_of(lowest)
+    return (
+        ""
+        if worst is None
+        else say(
+            "By {both} it is {ratio}: {group}.",
+            both=words.listed(lowest.attributes),
+            ratio=words.number(_worst_ratio(lowest), 2),
+            group=group_text(lowest, worst),
+        )
     )
 
 

@@ -156,22 +156,9 @@ def naturalness_sentence(share: PlausibleShare) -> str:
     )
 
 
-def plausible_in_short(share: PlausibleShare, whole: tuple[int, int] = (0, 0)) -> str:
-    """Write how many pairs are plausible in a line, for below a table.
-
-    Parameters
-    ----------
-    whole : tuple[int, int]
-        The plausible pairs of all runs and those compared: what the report counts.
-    """
-    told = {"plausible": words.number(share.plausible), "n": words.number(share.compared)}
-    if whole[1] <= share.compared:
-        return say("Plausible: {plausible} of {n} pairs.", **told)
-    told |= {"all": words.number(whole[0]), "every": words.number(whole[1])}
+def plausible_in_short(share: PlausibleShare) -> str:
+    """Write how many pairs of a run are plausible in a line, for below its table."""
+    plausible, n = words.number(share.plausible), words.number(share.compared)
     if share.plausible == share.compared:
-        return say(
-            "Plausible: all {n} pairs of this run; of those of all runs {all} of {every}.", **told
-        )
-    return say(
-        "Plausible: {plausible} of {n} pairs of this run, {all} of {every} of all runs.", **told
-    )
+        return say("Plausible: all {n} pairs.", n=n)
+    return say("Plausible: {plausible} of {n} pairs.", plausible=plausible, n=n)

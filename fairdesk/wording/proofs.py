@@ -68,8 +68,8 @@ def covers_sentence(spec: AuditSpec) -> str:
 def population_note(spec: AuditSpec) -> str:
     """Say what a share of the population means, and what it does not."""
     means = say(
-        "The population is a statistical model of the data, in which each attribute depends on one "
-        "other: the shares are proven for this model; they are not shares of real {people}.",
+        "The population is a statistical model of the data: its shares are not shares of real "
+        "{people}.",
         **words.whom(spec.person),
     )
     return f"{covers_sentence(spec)} {means}"

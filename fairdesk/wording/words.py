@@ -35,8 +35,7 @@ OBSERVED = fixed(
 FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
 #: For what p-values are corrected: said once where they are shown.
 CORRECTED = fixed(
-    "A corrected p allows for all groups of its table. Confidence intervals do not, nor for "
-    "picking the lowest ratio."
+    "p is corrected for the number of groups in its table; confidence intervals are not."
 )
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(

@@ -62,7 +62,7 @@ def test_of_people_each_attribute_alone_is_drawn_and_nothing_else(spec):
     ]
     measured = run(SHARE, both, *alone, found=3)
     shown = pictures.shares_alone(measured, both)
-    assert [bar.name for bar in shown.chart.bars] == ["Any change", "Only sex", "Only race"]
+    assert [bar.name for bar in shown.chart.bars] == ["Any change", "sex alone", "race alone"]
     pairs = (PairsOf(7, None, 0.0), PairsOf(7, "sex", 0.0), PairsOf(7, "race", 0.0))
     assert shown.parts == pairs
     (answer,) = (each for each in answers(spec, [measured]) if each.question is Question.SHARE)

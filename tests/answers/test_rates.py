@@ -51,8 +51,7 @@ def test_bounds_of_a_group_that_the_model_of_the_data_does_not_fit_are_not_shown
     assert (outside.observed, inside.observed) == (0.1, 0.5)
     assert (outside.is_outside, inside.is_outside) == (True, False)
     assert misfit_sentence(spec, (RATES,), (TABLE,)) == (
-        "The model of the data does not fit sex = female: do not quote its shares "
-        "as shares of real people."
+        f"{phrases.UNFIT} sex = female: of people, quote what is counted in the data."
     )
     fits = replace(TABLE, lines=TABLE.lines[1:])
     assert misfit_sentence(spec, (RATES,), (fits,)) == ""
@@ -124,5 +123,5 @@ def test_what_is_proven_of_a_model_of_the_data_names_the_groups_that_it_does_not
     for runs_, named in ((runs, True), ((run(1, "groups", fits), runs[1]), False)):
         (said,) = (each.said for each in answers(spec, runs_) if each.question is Question.CERTAIN)
         assert said.value.startswith("At least 10")
-        assert said.sentence.endswith("as shares of real people.") is named
+        assert said.sentence.endswith("quote what is counted in the data.") is named
         assert ("sex = female" in said.shortest) is named

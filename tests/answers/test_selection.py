@@ -197,7 +197,7 @@ def test_beside_the_rows_of_the_data_no_share_of_combinations_is_told(spec):
     assert plain(answer.chart.alt()) == "Bars of shares. Any change: 1.50 %."
     alone = replace(ROWS, attributes=ROWS.attributes[:1], hits=1, estimate=0.005)
     parted = answered(spec, Question.SHARE, run(1, "estimate", LARGER, ROWS, alone))
-    assert f"; Only {ROWS.attributes[0]}: 0.50 %." in plain(parted.chart.alt())
+    assert f"; {ROWS.attributes[0]} alone: 0.50 %." in plain(parted.chart.alt())
     # without them the domain answers
     assert "4.0" in plain(answered(spec, Question.SHARE, run(1, "estimate", LARGER)).said.value)
     # perturbed rows answer only where nothing else does
@@ -550,7 +550,8 @@ def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(
     for crossed, named in ((lower, True), (higher, False)):
         answer = answered(spec, Question.GROUPS, run(1, "groups", TABLE, crossed))
         assert answer.said.value == f"{worst.impact_ratio:.2f}"
-        assert answer.said.label.endswith("; by sex and job: 0.31") is named
+        told = "By sex and job it is 0.31: sex = "
+        assert (told in answer.said.sentence) is (told in answer.said.brief) is named
         assert "cook" not in " ".join(answer.details)
         assert "screening rule" not in answer.said.sentence
         assert sum("screening rule" in each for each in answer.details) == 1
@@ -560,6 +561,6 @@ def test_pairs_of_several_runs_are_counted_together_and_apart(spec):
     one, other = (run(i, "maft", tried=90, found=i * 7) for i in (1, 2))
     assert pooled((one,)) == ""
     assert pooled((one, other, run(3, "maft", tried=9))) == (
-        "2 runs together found 21 pairs (run 1: 7; run 2: 14). A pair found twice counts twice, "
-        "and one instance may be in many."
+        "2 runs together found 21 pairs. A pair found twice counts twice, one instance may be in "
+        "many, and instances may be synthetic."
     )

@@ -505,14 +505,14 @@ def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     assert worst.sentence.startswith(phrases.NO_TWO_GROUPS.format(attribute="sex"))
     assert not worst.value
     told = table_words.table_sentences(spec, table)
-    assert any("1 small group is tested but has no impact ratio." in each for each in told)
+    assert any("1 group is too small for an impact ratio." in each for each in told)
     two = msgspec.structs.replace(table, lines=(WHITE, small, small))
     told = table_words.table_sentences(spec, two)
-    assert any("2 small groups are tested but have no impact ratio." in each for each in told)
+    assert any("2 groups are too small for an impact ratio." in each for each in told)
     # without a test, none is told of
     untested = msgspec.structs.replace(small, p=None)
     alone = msgspec.structs.replace(TABLE, lines=(WHITE, untested))
-    assert "1 small group has no impact ratio." in table_words.table_sentences(spec, alone)
+    assert "1 group is too small for an impact ratio." in table_words.table_sentences(spec, alone)
 
 
 def test_each_figure_shows_its_formula_with_its_numbers(spec):
@@ -646,6 +646,17 @@ def test_the_sidebar_has_the_lowest_ratio_of_decisions(spec):
     )
     lowest = min(line.impact_ratio for line in TABLE.lines)
     assert group_words.lowest_in_short(spec, (labels, TABLE)) == f"lowest ratio {lowest:.2f}"
+    # that of several attributes would not be the one with which the summary begins
+    crossed = msgspec.structs.replace(
+        TABLE,
+        attributes=("sex", "job"),
+        lines=tuple(
+            msgspec.structs.replace(line, values=(*line.values, "cook"), impact_ratio=0.02)
+            for line in TABLE.lines
+        ),
+    )
+    assert group_words.lowest_in_short(spec, (crossed, TABLE)) == f"lowest ratio {lowest:.2f}"
+    assert group_words.lowest_in_short(spec, (crossed,)) == "lowest ratio 0.02"
     assert group_words.lowest_in_short(spec, (RULE,)) == ""
 
 

@@ -304,7 +304,7 @@ class Ratios:
             Line(1.0, "", "ink"),
             Line(fifths, screening, "discriminatory", (4, 2), shaded=True, below=True),
         )
-        title = say("impact ratio: rate divided by the highest rate")
+        title = say("impact ratio: rate divided by that of the reference")
         return Plot(rows, lines, highest, tenths, title)
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable

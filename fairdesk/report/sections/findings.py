@@ -149,7 +149,10 @@ def _found(material: Material, looked: Sequence[RunRecord]) -> Statement:
         found = finding[0] if finding else max(looked, key=lambda run: run.tried)
         said = words.headline(material.spec, found, ending_too=False)
     plausible = material.gathered.plausible
-    return stated(said, () if plausible is None else (plausible_pairs(plausible).sentence,))
+    # one share of searches that keep plausible pairs only and of others would mean nothing
+    if plausible is None or len(finding) > 1:
+        return stated(said)
+    return stated(said, (plausible_pairs(plausible).sentence,))
 
 
 def _all_searches(material: Material) -> list[Block]:
@@ -184,7 +187,9 @@ def _statements(material: Material, run: RunRecord, told: Sequence[Share]) -> li
         near = ""
     elif share is None and real is None and figures.tells_of_people(run):
         made.append(stated(figures.headline(spec, run, material.gathered.reference)))
-    for each in (real, share):
+    # beside the share of people, that of combinations is in the table only
+    of_people = any(each.whom == "data" for each in told)
+    for each in (real, None if of_people else share):
         if each is not None and each.n_samples and each not in told:
             said = figures.share_statement(spec, each).with_more(near)
             made.append(stated(said, (figures.anytime_sentence(each),)))

@@ -139,8 +139,9 @@ def _defined(material: Material) -> Iterator[Block]:
         yield from passages.definitions("groups")
     if material.measured is not None:
         for each in passages.definitions("comparisons"):
-            # decisions alone have no scores
-            if not material.spec.predictions or getattr(each, "key", "") != "smd":
+            # tables of scores are shown where the auditor asks for them
+            scored = any("scores" in key for key in material.choice.added)
+            if scored or getattr(each, "key", "") != "smd":
                 yield each
     if material.judged:
         yield from passages.definitions("errors")

@@ -348,7 +348,7 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
             words.listed(table.attributes),
             say("Impact ratio ({percent} CI)", percent=words.percent_of("95")),
             made["difference"].head,
-            *("Corrected p", "Shortfall"),
+            *("Corrected p", "Short of average"),
         ),
         rows=tuple(
             (
@@ -365,12 +365,11 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
         widths=(_named(table), 1.5, 1.8, 1.0, 0.9),
         right=(1, 2, 3, 4),
         caption=say(
-            "{title}: compared with the reference group ({reference}); {shortfall}",
+            "{title}: compared with the reference group ({reference}); short of average: "
+            "favourable outcomes missing to the rate of all, {rate} (–: none)",
             title=title,
             reference=reference,
-            shortfall=say(
-                _MEANINGS["shortfall"], rate=words.percent(table.favourable, table.n_samples)
-            ),
+            rate=words.percent(table.favourable, table.n_samples),
         ),
         key=_key("against", table),
         optional=optional or len(table.attributes) > 1 or table.of != "decisions",

@@ -46,7 +46,7 @@ def pair_blocks(material: Material) -> list[Block]:
         order.append(say("pair {number} with the opposite effect", number=words.number(turned.id)))
     if len(shown) > len(order) + max(flagged - 1, 0):
         order.append(
-            say("plausible ones, diverse pairs before near-duplicates")
+            say("chosen to be plausible and different")
             if all(pair.plausible for pair in shown[flagged:])
             else say(
                 "plausible ones and those with the largest difference in scores, diverse pairs "

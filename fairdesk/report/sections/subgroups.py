@@ -316,6 +316,7 @@ def _significant(
             _CAPTIONS[bool(mined.texts), significant],
             outcome=outcome_text(spec, mined.outcome) if mined.outcome else "",
         )
+        + (say("; similar and opposite ones are left out") if len(sets) > len(shown) else "")
         + (_doubt(mined) if doubted else ""),
         key=f"rules-{key}",
         evidence="estimated",
@@ -354,6 +355,7 @@ def _listed(
             level=words.plain(subgroup_words.CHANCE, 2),
         ),
         key=f"leaders-{key}",
+        optional=True,
         evidence="estimated",
         appended=True,
     )

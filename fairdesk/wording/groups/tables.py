@@ -237,9 +237,10 @@ def _below_line(table: GroupTable) -> str:
     if below < 2 or table.of == "scores":
         return ""
     return say(
-        "{n} of {groups} groups are below the four-fifths threshold.",
+        "{n} of the {groups} groups compared with the reference are below the four-fifths "
+        "threshold.",
         n=words.number(below),
-        groups=words.number(len(compared)),
+        groups=words.number(len(compared) - 1),
     )
 
 
@@ -431,16 +432,10 @@ def _small(table: GroupTable) -> str:
     few = [line for line in table.lines if line.excluded]
     if not few:
         return ""
-    if any(line.p is not None for line in few):
-        return say_many(
-            len(few),
-            "{n} small group is tested but has no impact ratio.",
-            "{n} small groups are tested but have no impact ratio.",
-        )
     return say_many(
         len(few),
-        "{n} small group has no impact ratio.",
-        "{n} small groups have no impact ratio.",
+        "{n} group is too small for an impact ratio.",
+        "{n} groups are too small for an impact ratio.",
     )
 
 

@@ -369,7 +369,7 @@ def test_beside_a_group_that_the_model_of_the_data_does_not_fit_no_bounds_are_sh
         store.end_run(run, "done")
         text = words_of(make_report(store))
     assert f"{phrases.NO_RATIO} sex" not in text
-    assert text.count("The model of the data does not fit sex = ") == 2, "summary and section"
+    assert text.count(f"{phrases.UNFIT} sex = ") == 2, "summary and section"
     assert "Bounds of the selection rates" not in text
     assert proof_words.RATES not in text
 

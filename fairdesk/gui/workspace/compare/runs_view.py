@@ -134,7 +134,7 @@ class RunsView(QWidget):
         reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
         return parts.empty_page(
             "Nothing to compare yet",
-            "Run two or more methods with the same budget to compare the pairs they find, "
+            "Run two or more searches with the same budget to compare the pairs they find, "
             "those that only one of them finds, and the queries used.",
             parts.why_not(button, reasons),
             button,

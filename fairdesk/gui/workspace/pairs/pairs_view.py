@@ -22,7 +22,6 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.runs.plausibility import (
     PlausibleShare,
     is_weighed,
-    plausible_counts,
     plausible_share,
 )
 from fairdesk.audit.store.pair import Pair
@@ -57,7 +56,7 @@ _UNLIKE = "&Ten diverse pairs"
 #: An order: what `PairQuery` calls it, and whether it is turned round.
 Order = tuple[str, bool]
 #: A run, whether all its pairs were compared, the plausible ones of it, and the counts of all runs.
-_Weighed = tuple[int | None, bool, PlausibleShare | None, tuple[int, int]]
+_Weighed = tuple[int | None, bool, PlausibleShare | None]
 _AS_FOUND: Order = ("id", False)
 _PLAUSIBLE: Order = (SHOWN.order, SHOWN.descending)
 
@@ -309,15 +308,15 @@ class PairsView(QWidget):
 
         def ask(store: Store) -> _Weighed:
             if not is_weighed(store, run):
-                return run, False, None, (0, 0)
+                return run, False, None
             people = store.spec.domain.people(store.table())
-            return run, True, plausible_share(store, people, run), plausible_counts(store)
+            return run, True, plausible_share(store, people, run)
 
         self._session.store.ask(ask, self._take_weighed, key=(id(self), "run"))
 
     def _take_weighed(self, answer: _Weighed) -> None:
         """Show a run in the order that there is for it; nothing moves that is being read."""
-        run, weighed, share, whole = answer
+        run, weighed, share = answer
         if run != self._run:
             return
         self._weighed = weighed
@@ -329,7 +328,7 @@ class PairsView(QWidget):
                 naturalness_sentence(share),
             )
             said = " ".join(told)
-            self._share.setText(plausible_in_short(share, whole))
+            self._share.setText(plausible_in_short(share))
             self._share.setToolTip(said)
             self._share.setAccessibleDescription(said)
         query = self.model.query

@@ -64,22 +64,37 @@ def data(material: Material) -> Section:
             ),
         )
     )
+    complete = not any(column.missing for column in spec.columns)
     columns = Grid(
-        header=("Column", "Type", "Values", "Missing", "Share", "Role"),
+        header=(
+            "Column",
+            "Type",
+            "Values",
+            *(() if complete else ("Missing", "Share")),
+            "Role",
+        ),
         rows=tuple(
             (
                 column.name,
                 words.KINDS[column.kind],
                 column_values(column, material.shown.values(column)),
-                words.number(column.missing),
-                words.percent(column.missing, spec.data.rows),
+                *(
+                    ()
+                    if complete
+                    else (
+                        words.number(column.missing),
+                        words.percent(column.missing, spec.data.rows),
+                    )
+                ),
                 _column_role(spec, column),
             )
             for column in spec.columns
         ),
-        widths=(1.1, 0.75, 1.8, 0.55, 0.6, 0.85),
-        right=(3, 4),
-        caption="The columns of the data",
+        widths=(1.1, 0.75, 2.6, 0.85) if complete else (1.1, 0.75, 1.8, 0.55, 0.6, 0.85),
+        right=() if complete else (3, 4),
+        caption="The columns of the data; no value is missing"
+        if complete
+        else "The columns of the data",
         key="columns",
         evidence="observed",
         appended=True,
