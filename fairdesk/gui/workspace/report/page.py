@@ -257,6 +257,7 @@ class ReportPage(QWidget):
         # what was said of another picture holds no longer
         self.form.logo.chosen.connect(self._banner.clear)
         self.form.revealed.connect(self._reveal)
+        self.form.entered.connect(self.preview.show_field)
         self.form.contents_wanted.connect(self._choose_contents)
         self.files.wanted.connect(self.export)
         self.save.clicked.connect(self.export_report)

@@ -22,7 +22,7 @@ from fairdesk.gui.workspace.report.pages import FIT, ZOOMS, PagesView
 from fairdesk.gui.workspace.report.twin import section_text
 from fairdesk.gui.workspace.report.typesetting import Made, Setter, possible
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.report.blocks import Report
+from fairdesk.report.blocks import Facts, Report
 from fairdesk.wording import words
 
 #: Milliseconds between a change in the form and new pages: some changes come in pairs.
@@ -99,6 +99,12 @@ class ReportPreview(QWidget):
         """Go to the first of these keys that is there, once the pages are up to date."""
         self.as_text.setChecked(False)
         self._wanted = places
+
+    def show_field(self, label: str) -> None:
+        """Bring in sight where the report has what is filled in; the keyboard stays in the form."""
+        if self.shown is None or self.as_text.isChecked():
+            return
+        self.pages.go_to(page_of_field(label, self.shown.report, self.shown.places))
 
     # Parts
 
@@ -324,3 +330,12 @@ def page_of(place: str, places: Mapping[str, int]) -> int:
     if place in places:
         return places[place]
     return next((page for key, page in places.items() if key.endswith(f"/{place}")), 0)
+
+
+def page_of_field(label: str, report: Report, places: Mapping[str, int]) -> int:
+    """Return the page of the section that has a field, filled in or still named; else the cover."""
+    for section in report.sections:
+        facts = [fact for each in section.blocks if isinstance(each, Facts) for fact in each.facts]
+        if any(fact.name == label or label in fact.value.split("; ") for fact in facts):
+            return places.get(section.key, 1)
+    return 1

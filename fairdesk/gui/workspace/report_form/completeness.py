@@ -6,7 +6,7 @@ import html
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QCheckBox, QPushButton
 
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.report_form.draft import ReportDraft
@@ -37,8 +37,9 @@ class Completeness(parts.Card):
         self.links.linkActivated.connect(self.wanted)
         self.final = QPushButton(_FINAL)
         self.final.setEnabled(False)
+        self.only = QCheckBox("Show required fields only")
         row = layouts.row(self.final, layouts.stretch())
-        for widget in (self.word, self.why, self.links):
+        for widget in (self.word, self.why, self.links, self.only):
             self.body.addWidget(widget)
         self.body.addLayout(row)
         self._links = ""

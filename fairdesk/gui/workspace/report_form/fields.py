@@ -33,11 +33,14 @@ class FieldEditor(QWidget):
     -------
     edited
         Something was typed or chosen.
+    entered
+        The field got the keyboard.
     left
         The field was left, with what was typed in it: it can be kept.
     """
 
     edited = Signal()
+    entered = Signal()
     left = Signal()
 
     def __init__(self, field: Field) -> None:
@@ -105,9 +108,11 @@ class FieldEditor(QWidget):
         self._kept = text
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        """Notice that the field is left, or is wider."""
+        """Notice that the field is entered or left, or is wider."""
         if watched is self.input and event.type() == QEvent.Type.Resize:
             self._fit()
+        if watched is self.input and event.type() == QEvent.Type.FocusIn:
+            self.entered.emit()
         if (
             watched is self.input
             and isinstance(event, QFocusEvent)

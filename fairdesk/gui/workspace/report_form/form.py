@@ -18,6 +18,7 @@ from fairdesk.gui.workspace.report_form.fields import FieldEditor
 from fairdesk.gui.workspace.report_form.logo import LogoEditor
 from fairdesk.gui.workspace.report_form.signers import SignersEditor
 from fairdesk.report.content.fields import FIELDS, asked, fault, fields_of, missing, seen, unsigned
+from fairdesk.report.content.form import Field
 from fairdesk.report.content.kinds import TEMPLATES
 
 #: Milliseconds without a key after which what is being typed is kept although its field was not
@@ -98,6 +99,8 @@ class ReportForm(QWidget):
     -------
     contents_wanted
         The auditor wants to choose what is in the report.
+    entered : str
+        The field of this label got the keyboard.
     revealed : QWidget
         A part of it got the keyboard and should be in sight.
     failed : FairDeskError
@@ -105,6 +108,7 @@ class ReportForm(QWidget):
     """
 
     contents_wanted = Signal()
+    entered = Signal(str)
     revealed = Signal(object)
     failed = Signal(object)
 
@@ -211,13 +215,15 @@ class ReportForm(QWidget):
             if key in asked_for and key not in self.editors:
                 editor = self.editors[key] = FieldEditor(field)
                 editor.edited.connect(self._typed)
+                editor.entered.connect(lambda label=field.label: self.entered.emit(label))
                 editor.left.connect(lambda editor=editor: self._keep_text(editor))
                 # below the group's heading
                 self._groups[field.group].body.insertWidget(1 + before.get(field.group, 0), editor)
             if key in self.editors:
                 before[field.group] = before.get(field.group, 0) + 1
         inputs = [each for key in FIELDS if key in self.editors for each in self.editors[key].order]
-        stands = (self.completeness.links, self.completeness.final)
+        standing = self.completeness
+        stands = (standing.links, standing.only, standing.final)
         parts.in_order(*self.kinds.values(), *stands, *inputs)
 
     def _card(self, key: str, title: str) -> parts.Card:
@@ -268,6 +274,7 @@ class ReportForm(QWidget):
         self._pause.timeout.connect(self.keep)
         self.completeness.wanted.connect(self.go_to)
         self.completeness.final.clicked.connect(self._mark)
+        self.completeness.only.toggled.connect(self._show)
         self.contents.clicked.connect(self.contents_wanted)
         self.signers.changed.connect(self._keep_signers)
         self.categories.changed.connect(
@@ -293,7 +300,7 @@ class ReportForm(QWidget):
         for key, editor in self.editors.items():
             editor.show_text(state.details.texts.get(key, ""))
             editor.show_need(template)
-        printed = {field.group for field in fields_of(template)}
+        printed = {field.group for field in self._asked_for(template)}
         for group in dict.fromkeys(field.group for field in FIELDS.values()):
             self._groups[group].setVisible(group in printed)
         self._groups["published"].setVisible(template == _BY_CATEGORY)
@@ -326,7 +333,7 @@ class ReportForm(QWidget):
     def _tell_missing(self) -> None:
         """Show what is asked for, and say what is still needed."""
         details, template = self.typed, self._draft.state.choice.template
-        printed = {field.key for field in fields_of(template)}
+        printed = {field.key for field in self._asked_for(template)}
         for key, editor in self.editors.items():
             editor.setVisible(key in printed and asked(FIELDS[key], details))
         lacking = self._lacking(template, details)
@@ -337,6 +344,11 @@ class ReportForm(QWidget):
         }
         wanted = len(needed | set(lacking))
         self.completeness.tell(self._draft, lacking, wanted, self._draft.unsettled)
+
+    def _asked_for(self, template: TemplateKey) -> list[Field]:
+        """Return the fields that are shown: all of a template, or those that it requires."""
+        only = self.completeness.only.isChecked()
+        return [each for each in fields_of(template) if not only or template in each.required_by]
 
     def _lacking(self, template: TemplateKey, details: Details) -> dict[str, tuple[str, str]]:
         """Return what keeps a report from being final, by its key: the group and the name of it."""

@@ -407,7 +407,7 @@ def test_tab_goes_through_the_form_from_top_to_bottom(no_pages, qtbot, audit):
         at = at.nextInFocusChain()
         assert at is not form.completeness.links
     day = form.editors["audit_date"]
-    assert walked.index(form.completeness.final) == 1
+    assert walked[1:3] == [form.completeness.only, form.completeness.final]
     assert walked[walked.index(day.input) + 1] is day.order[1]
     assert walked[walked.index(day.input) + 2] is form.editors["auditor"].input
     assert walked[-9:] == [
@@ -621,6 +621,35 @@ def test_a_section_is_gone_to_and_told_to_those_who_do_not_see(qtbot, audit):
     assert preview.pages.at == preview.pages.count
     assert last.title in preview.pages.accessibleDescription()
     assert last.title in preview.contents.currentText()
+
+
+def test_the_page_of_a_field_is_shown_while_it_is_filled_in(qtbot, audit):
+    preview, form = audit.report.preview, audit.report.form
+    wait(lambda: preview.shown is not None)
+    for key, section in (
+        ("purpose", "system"),
+        ("data_source", "data"),
+        ("known_limits", "limits"),
+    ):
+        form.go_to(key)
+        assert preview.pages.at == preview.shown.places[section], key
+        assert form.editors[key].input.hasFocus(), "one goes on typing"
+    form.go_to("auditor")
+    assert preview.pages.at == 1, "the cover"
+
+
+def test_only_required_fields_are_shown_where_that_is_wanted(no_pages, audit):
+    form = audit.report.form
+    optional = [key for key, field in FIELDS.items() if "plain" not in field.required_by]
+    required = [key for key, field in FIELDS.items() if "plain" in field.required_by]
+    shown = [key for key, editor in form.editors.items() if editor.isVisible()]
+    assert set(shown) & set(optional)
+    form.completeness.only.click()
+    shown = [key for key, editor in form.editors.items() if editor.isVisible()]
+    assert shown
+    assert set(shown) <= set(required)
+    form.completeness.only.click()
+    assert {key for key, editor in form.editors.items() if editor.isVisible()} > set(shown)
 
 
 def test_the_report_is_read_as_text_with_a_key(qtbot, audit):
