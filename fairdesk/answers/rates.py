@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
+
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.results.proofs import GroupRate, ProvenRates
+from fairdesk.results.proofs import GroupRate, Proven, ProvenRates
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.tables import rate_of, worst_of
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text
+from fairdesk.wording.statements import Statement
 
 #: The model of the data fits a group whose observed rate is at most so far outside its bounds.
 _MISFIT = 0.02
@@ -110,6 +113,22 @@ def misfit_sentence(
         "The model of the data does not fit {groups}: of people, quote what is counted in the "
         "data.",
         groups=groups,
+    )
+
+
+def population_statement(proven: Proven, unfit: str) -> Statement:
+    """Say what is proven of the population.
+
+    ``unfit`` is what `misfit_sentence` says; where that is something, no number stands large: it
+    would be quoted as a share of real people.
+    """
+    said = proof_words.proven_statement(proven).with_more(unfit)
+    if not unfit or said.evidence != "proven":
+        return said
+    return msgspec.structs.replace(
+        said,
+        value=say("No share of real people"),
+        label=say("Proven for a model of the data that does not fit all groups"),
     )
 
 

@@ -11,7 +11,7 @@ import msgspec
 from fairdesk.answers import pictures
 from fairdesk.answers.answer import ANSWERING, Answer, Question
 from fairdesk.answers.observed import Observed
-from fairdesk.answers.rates import decision_tables, misfit_sentence
+from fairdesk.answers.rates import decision_tables, misfit_sentence, population_statement
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable, why_off
 from fairdesk.audit.plan.spec import AuditSpec
@@ -484,7 +484,7 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
             unfit = misfit_sentence(spec, run.figures, decision_tables(runs))
             # the small chart has the shares
             brief = " ".join(filter(None, (covers_sentence(spec), unfit)))
-            said = msgspec.structs.replace(said.with_more(unfit), brief=brief)
+            said = msgspec.structs.replace(population_statement(lead, unfit), brief=brief)
         return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     if run is not None and (around := neighbourhoods_of(run.figures)) is not None:
         said, drawn = neighbourhood_statement(spec, around), pictures.proof(spec, run)

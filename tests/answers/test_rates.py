@@ -122,6 +122,9 @@ def test_what_is_proven_of_a_model_of_the_data_names_the_groups_that_it_does_not
     fits = replace(TABLE, lines=TABLE.lines[1:])
     for runs_, named in ((runs, True), ((run(1, "groups", fits), runs[1]), False)):
         (said,) = (each.said for each in answers(spec, runs_) if each.question is Question.CERTAIN)
-        assert said.value.startswith("At least 10")
+        # a large number would be quoted as a share of real people
+        assert said.value.startswith("At least 10") is not named
+        assert ("model of the data that does not fit" in said.label) is named
+        assert "at least 10.00" in plain(said.sentence)
         assert said.sentence.endswith("quote what is counted in the data.") is named
         assert ("sex = female" in said.shortest) is named

@@ -515,6 +515,21 @@ def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     assert "1 group is too small for an impact ratio." in table_words.table_sentences(spec, alone)
 
 
+def test_of_the_groups_below_the_threshold_the_reference_is_none(spec):
+    below = msgspec.structs.replace(BLACK, below=True)
+    above = msgspec.structs.replace(BLACK, below=False)
+    for lines, said in (
+        ((WHITE, below, below), "All 2 groups compared with the reference are below the four-"),
+        ((WHITE, below, below, above), "2 of the 3 groups compared with the reference are below"),
+    ):
+        table = msgspec.structs.replace(TABLE, lines=lines)
+        told = " ".join(table_words.table_sentences(spec, table))
+        assert said in told
+        # a score above the median is no decision, which the threshold is about
+        scores = msgspec.structs.replace(table, of="scores", median=0.5)
+        assert "four-fifths" not in " ".join(table_words.table_sentences(spec, scores))
+
+
 def test_each_figure_shows_its_formula_with_its_numbers(spec):
     def shown(name, line=BLACK):
         return plain(group_columns.formula(spec, TABLE, line, name))

@@ -11,6 +11,7 @@ from fairdesk.answers.rates import (
     concludes,
     decision_tables,
     misfit_sentence,
+    population_statement,
     ratio_sentence,
 )
 from fairdesk.audit.plan.spec import AuditSpec
@@ -136,8 +137,8 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
         # what is known of combinations is in the appendix: it is read as of people otherwise
         tables = tuple(map(material.shown.table, decision_tables(material.runs)))
         unfit = misfit_sentence(spec, run.figures, tables)
-        said = proof_words.proven_statement(of_people)
-        return [stated(said.with_more(unfit, words.ending(run)))]
+        said = population_statement(of_people, unfit)
+        return [stated(said.with_more(words.ending(run)))]
     return [stated(each) for each in (said, rest) if each]
 
 

@@ -176,8 +176,8 @@ def errors(material: Material) -> Section:
                 "error here. The true positive rate is the share decided favourably of those with "
                 "the favourable recorded outcome; the false positive rate is that share of all "
                 "others. The reference group has the highest rate of favourable decisions among "
-                "the groups that are compared. The difference named first for each attribute is "
-                "picked from all; its interval is not corrected for that.",
+                "the groups that are compared. The interval of the largest difference is not "
+                "corrected for picking it.",
                 people=material.people,
                 label=words.quoted(spec.label),
             )

@@ -236,6 +236,11 @@ def _below_line(table: GroupTable) -> str:
     below = sum(bool(line.below) for line in compared)
     if below < 2 or table.of == "scores":
         return ""
+    if below == len(compared) - 1:
+        return say(
+            "All {groups} groups compared with the reference are below the four-fifths threshold.",
+            groups=words.number(below),
+        )
     return say(
         "{n} of the {groups} groups compared with the reference are below the four-fifths "
         "threshold.",
