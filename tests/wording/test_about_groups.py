@@ -281,12 +281,11 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     variant = msgspec.structs.replace(RULE, score=0.9, leader=0)
     said = plain(group_words.headline(spec, (MINED, RULE, variant, less)).sentence)
     assert said == (
-        "The largest estimated gap among 1,590 subgroups is 62.4 percentage points: 20.7 % for "
-        "age 40 and over, sex = male, job = cook or none against 83.1 % for all others (selection "
-        "rates among perturbed data rows: copies with one other value slightly changed; corrected "
-        "95 % CI 58.0 to 66.1). The subgroup "
-        "contains 412 applicants, 6.7 % of the data. The gap is also seen in "
-        "the original data rows (21.0 % against 80.0 %)."
+        "Selection rates in the data: 21.0 % for age 40 and over, sex = male, job = cook or none "
+        "against 80.0 % for all others. The largest gap among 1,590 subgroups, estimated from "
+        "copies of data rows with one other value slightly changed, is 62.4 percentage points: "
+        "20.7 % against 83.1 % (corrected 95 % CI 58.0 to 66.1). The subgroup contains 412 "
+        "applicants, 6.7 % of the data."
     )
     other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
     assert (
@@ -299,8 +298,9 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     )
     single = msgspec.structs.replace(MINED, rule_sets=1)
     one = plain(group_words.headline(spec, (single, chance)).sentence)
-    assert one.startswith("The estimated gap of the only subgroup is 62.4 percentage points: 20.7")
-    assert "slightly changed; 95 % CI 58.0 to 66.1)" in one
+    assert (
+        "slightly changed, is 62.4 percentage points: 20.7 % against 83.1 % (95 % CI 58.0 to" in one
+    )
     assert "corrected" not in one.lower().replace("correction", "")
     assert one.endswith(f" This is {phrases.NOT_SIGNIFICANT}.")
     assert group_words.headline(spec, ()) is None

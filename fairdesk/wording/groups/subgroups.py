@@ -322,7 +322,6 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         confidence=words.percent_of("95"),
         untouched=_untouched(rule_set),
     )
-    sentence = f"{sentence} {_as_wide(spec, rule_set)}".rstrip()
     values = {
         "inside": _rate(rule_set, rule_set.phi_in),
         "group": rule_phrase(spec, rule_set.conditions),
@@ -333,6 +332,25 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     real = rule_set.data_in, rule_set.data_out
     if rule_set.holds_on_data and real[0] is not None and real[1] is not None:
         # rates of real people go before estimated ones
+        if rule_set.outcome == favourable(spec) and not _about_texts(rule_set):
+            sentence = say_many(
+                mined.rule_sets,
+                "Selection rates in the data: {real_in} for {group} against {real_out} for "
+                "{others}. The gap of the only subgroup, estimated from {what}, is {points}: "
+                "{inside} against {outside} ({confidence} CI {ends}). {contains}",
+                "Selection rates in the data: {real_in} for {group} against {real_out} for "
+                "{others}. The largest gap among {n} subgroups, estimated from {what}, is "
+                "{points}: {inside} against {outside} (corrected {confidence} CI {ends}). "
+                "{contains}",
+                real_in=_rate(rule_set, real[0]),
+                real_out=_rate(rule_set, real[1]),
+                points=_points(rule_set, rule_set.score),
+                confidence=words.percent_of("95"),
+                ends=_ends(rule_set),
+                contains=contains,
+                **values
+                | {"what": say("copies of data rows with one other value slightly changed")},
+            )
         brief = say(
             "In the data {real_in} for {group} against {real_out} for {others}; estimated from "
             "{what}: {inside} against {outside}.",
@@ -346,6 +364,7 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
             untouched=_untouched(rule_set),
             **values,
         )
+    sentence = f"{sentence} {_as_wide(spec, rule_set)}".rstrip()
     label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
     said = Statement("estimated", label, value, sentence)
     if rule_set.outcome:
