@@ -204,19 +204,11 @@ def compare(folder: Path) -> None:
         print(f"{name:<10} at {EQUAL:,} rows: {'equal to' if equal else 'DIFFERS FROM'} in memory")
 
 
-def main() -> None:
-    """Measure every step in a process of its own."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=float, default=1e6)
-    parser.add_argument("--step", choices=STEPS)
-    parser.add_argument("--folder", type=Path)
-    arguments = parser.parse_args()
-    if arguments.step:
-        print(json.dumps(measure(arguments.step, arguments.folder)))
-        return
+def table(rows: int) -> None:
+    """Print what every step takes with so many rows, each in a process of its own."""
     with tempfile.TemporaryDirectory() as temporary:
         compare(Path(temporary) / "equal")
-        rows, folder = int(arguments.rows), Path(temporary) / "large"
+        folder = Path(temporary) / "large"
         began = process_time()
         make(folder, rows)
         size = sum(each.stat().st_size for each in (folder / "parts").iterdir())
@@ -239,6 +231,19 @@ def main() -> None:
                 f"{seconds / first:>9.1f}",
                 flush=True,
             )
+
+
+def main() -> None:
+    """Measure."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=float, default=1e6)
+    parser.add_argument("--step", choices=STEPS)
+    parser.add_argument("--folder", type=Path)
+    arguments = parser.parse_args()
+    if arguments.step:
+        print(json.dumps(measure(arguments.step, arguments.folder)))
+        return
+    table(int(arguments.rows))
 
 
 if __name__ == "__main__":

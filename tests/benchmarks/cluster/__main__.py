@@ -1,6 +1,6 @@
 """Runs on two local workers against one process, and a simulation of up to 1,000 workers.
 
-    python -m tests.benchmarks.cluster [--model forest] [--method KEY ...] [--shards 8]
+    python -m tests.benchmarks.cluster [--model forest] [--method KEY ...] [--shards 8] [--rows 1e6]
 
 For every method that is divided, on a model that answers at once and on one that takes its time:
 the same run in one process and on two workers, whether the results are equal, wall and processor
@@ -14,6 +14,9 @@ them.
 
 Certification has a time limit instead of an end: of it the decided share is printed.
 
+With ``--rows`` the last table is that of `tests.benchmarks.large`: the memory that a table larger
+than it takes. 0 leaves it out.
+
 The simulation is of discrete events. A client cuts, sends and merges shards, a scheduler passes
 messages on, and workers compute; what each takes was measured in the same run.
 """
@@ -23,9 +26,12 @@ from __future__ import annotations
 import argparse
 import os
 from dataclasses import replace
+from time import perf_counter
 
 from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.cluster.worker import PARTS_EACH
+from tests.benchmarks import large
 from tests.benchmarks.cluster.models import MODELS
 from tests.benchmarks.cluster.running import WORKERS, compare
 from tests.benchmarks.cluster.scaling import Costs, simulate
@@ -41,10 +47,18 @@ def main() -> None:
     parser.add_argument("--model", action="append", choices=MODELS, help="default: all")
     parser.add_argument("--method", action="append", choices=known, help="default: all")
     parser.add_argument("--shards", type=int, default=8, help="of a search")
+    parser.add_argument("--rows", type=float, default=1e6, help="of the table on disk")
     arguments = parser.parse_args()
+    # else each process compiles them for itself, in minutes that are no part of any run
+    kernel_cache.make()
+    began = perf_counter()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores; {WORKERS} workers")
     for name in arguments.model or MODELS:
         table(name, arguments.method, arguments.shards)
+    if rows := int(arguments.rows):
+        print()
+        large.table(rows)
+    print(f"\nAll of it took {(perf_counter() - began) / 60:.1f} minutes.")
 
 
 def table(name: str, methods: list[str] | None, shards: int) -> None:
