@@ -480,11 +480,14 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         drawn = pictures.proof(spec, run)
         said = proven_statement(lead)
         if of_people is not None:
-            details.append(_why_proven(spec, runs))
             unfit = misfit_sentence(spec, run.figures, decision_tables(runs))
+            # of shares that are not to be quoted it matters little whom they cover
+            details += [] if unfit else [_why_proven(spec, runs)]
             # the small chart has the shares
             brief = " ".join(filter(None, (covers_sentence(spec), unfit)))
             said = msgspec.structs.replace(population_statement(lead, unfit), brief=brief)
+            # shares that are not to be quoted are in the chart, and said where the proof is
+            said = msgspec.structs.replace(said, sentence=brief) if unfit else said
         return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     if run is not None and (around := neighbourhoods_of(run.figures)) is not None:
         said, drawn = neighbourhood_statement(spec, around), pictures.proof(spec, run)

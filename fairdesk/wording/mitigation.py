@@ -495,9 +495,8 @@ def _beside_imported(figures: Sequence[Metric], trial: Trial, repair: Repair) ->
     if fell is None or cost is None or original is None:
         return ""
     return say(
-        "Compared with the original model ({before} in the same sample), {target} changed by "
-        "{fall}, and accuracy by {cost}. The original model may have been trained on the test "
-        "rows, which would make it look more accurate.",
+        "Compared with the original model, which may have been trained on the test rows ({before} "
+        "in the same sample), {target} changed by {fall}, and accuracy by {cost}.",
         before=measure_parts(original)[0],
         target=say("the gap") if repair.target == "rule_score" else say("the share"),
         fall=change_text(fell),

@@ -11,7 +11,6 @@ from fairdesk.report import blocks
 from fairdesk.report.blocks import Block, Callout, Chart, Section, Statement, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.render.drawing import NARROW, drawn
-from fairdesk.report.sections.mitigation import repaired
 from fairdesk.report.sections.pairs import pair_key
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say
@@ -86,7 +85,7 @@ def _block(material: Material, answer: Answer) -> blocks.Answer:
 
 def _statement(material: Material, answer: Answer) -> Statement:
     # one paragraph: all answers are to stay on one page
-    details = (*answer.details, *_mitigated(material, answer), _source(material, answer))
+    details = (*answer.details, _source(material, answer))
     return blocks.stated(
         answer.said, (" ".join(filter(None, details)),), place=_place(material, answer.question)
     )
@@ -99,12 +98,6 @@ def _place(material: Material, question: Question) -> str:
         chapter = "results"
     pair = material.gathered.clearest if question is Question.EXAMPLE else None
     return chapter if pair is None else f"{chapter}/{pair_key(pair)}"
-
-
-def _mitigated(material: Material, answer: Answer) -> tuple[str, ...]:
-    """Name the rule that a mitigation is about, if it is about one."""
-    run = next((each for each in material.repairs if each.id == answer.run), None)
-    return (f"{repaired(material, run)}.",) if run is not None and run.spec.rule else ()
 
 
 def _source(material: Material, answer: Answer) -> str:
