@@ -388,8 +388,8 @@ class Refinery:
         tree.verdict[roots[members == 0]] = Verdict.NOBODY
         alone = roots[members == 1]
         tree.verdict[alone] = Verdict.CONSISTENT
-        self.consistent += sum(sizes(*tree.boxes(alone)))
         low, high = tree.boxes(alone)
+        self.consistent += sum(sizes(low, high))
         self.population_consistent += float(space.masses(low, high, tree.root[alone]).sum())
         self._add_people(self._people_masses(alone, low, high), 1.0, 0.0)
         self._unseen = roots[(members > 1) & ~space.unclear]
