@@ -131,7 +131,11 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     chance = _chance(table, worst)
     ends = ratio_interval(table, worst)
     interval = (
-        say(" (95 % CI {ends})", ends=words.ends(*(words.number(each, 2) for each in ends)))
+        say(
+            " ({percent} CI {ends})",
+            percent=words.percent_of("95"),
+            ends=words.ends(*(words.number(each, 2) for each in ends)),
+        )
         if ends is not None
         else ""
     )
