@@ -127,7 +127,7 @@ def population_statement(proven: Proven, unfit: str) -> Statement:
         return said
     return msgspec.structs.replace(
         said,
-        value=say("No share of real people"),
+        value=say("Not about real people"),
         label=say("Proven for a model of the data that does not fit all groups"),
     )
 
