@@ -298,7 +298,7 @@ def _significant(
     spec: AuditSpec, mined: RuleSearchSummary, sets: Sequence[RuleSet], key: str
 ) -> Grid:
     """List the subgroups that are quoted: of significant gaps, or of all where there are none."""
-    foremost = subgroup_words.foremost(spec, sets, _LISTED)
+    foremost, leaders = subgroup_words.foremost(spec, sets, _LISTED), subgroup_words.leaders(sets)
     shown = [each for each in foremost if each.low > 0 or each.high < 0] or foremost
     header = _header(mined)
     kept = [place for place, name in enumerate(header) if place != _CORRECTED_P]
@@ -308,15 +308,15 @@ def _significant(
         header=tuple(header[place] for place in kept),
         rows=tuple(
             tuple(_cells(spec, each)[place] for place in kept)
-            for each in shown or subgroup_words.leaders(sets)[:_LISTED]
+            for each in shown or leaders[:_LISTED]
         ),
         widths=(2.25, 0.8, 0.85, 1.1, 1.5, 0.9, 0.95),
         right=(1, 2, 3, 4, 5, 6),
         caption=say(
-            _CAPTIONS[bool(mined.texts), significant],
+            _CAPTIONS[bool(mined.texts and mined.outcome), significant],
             outcome=outcome_text(spec, mined.outcome) if mined.outcome else "",
         )
-        + (say("; similar and opposite ones are left out") if len(sets) > len(shown) else "")
+        + (say("; similar and opposite ones are left out") if len(sets) > len(leaders) else "")
         + (_doubt(mined) if doubted else ""),
         key=f"rules-{key}",
         evidence="estimated",
