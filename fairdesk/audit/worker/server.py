@@ -66,7 +66,6 @@ Request = Frame[wire.ToGuest]
 #: What a method works with.
 Context = SearchContext | GroupContext | MitigationContext
 
-_NUMBA = "fairdesk.audit.sandbox.lean_numba"
 #: Imported while there is nothing to do, in this order: what requests are likely to need, the
 #: first ones first.
 WARM_UP = (
@@ -74,7 +73,6 @@ WARM_UP = (
     "fairdesk.models.open",
     "fairdesk.models.keras.file",
     "h5py",
-    _NUMBA,
     "fairdesk.models.dense.forward",
     "fairdesk.models.inputs.filling",
     "fairdesk.individual.searches.quick",
@@ -85,11 +83,7 @@ WARM_UP = (
     "pandas",
 )
 #: The same of a guest that compares instances with the data, and opens no model.
-COMPARING_WARM_UP = (
-    _NUMBA,
-    "fairdesk.population.row_kernels",
-    "fairdesk.individual.realism.plausibility",
-)
+COMPARING_WARM_UP = ("fairdesk.population.row_kernels", "fairdesk.individual.realism.plausibility")
 #: Where modules lie that compile their loops when they are imported, unless that was done before.
 _COMPILE = (
     *("fairdesk.models.dense.", "fairdesk.models.inputs.", "fairdesk.individual."),
