@@ -55,7 +55,7 @@ def scored(path):
 def test_a_column_of_scores_becomes_decisions_at_a_threshold(tmp_path):
     subject = {"data": scored(tmp_path / "t.csv"), "label": "paid", "favourable": "yes"}
     exact = seen(**subject, predictions="score", threshold=0.5)
-    assert "only a column of its decisions" in summary(exact, None)
+    assert "The decisions are in the column “score”; no model" in summary(exact, None)
     assert (exact.decision, exact.proof.accuracy) == (">= 0.5", 1.0)
     assert seen(**subject, predictions="score", threshold=0.75).proof.accuracy == 0.75
     below = seen(**subject, predictions="score", threshold=0.5, model_favourable="< 0.1")
