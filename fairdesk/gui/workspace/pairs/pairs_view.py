@@ -55,7 +55,7 @@ _POOL = 2_000
 _UNLIKE = "&Ten diverse pairs"
 #: An order: what `PairQuery` calls it, and whether it is turned round.
 Order = tuple[str, bool]
-#: A run, whether all its pairs were compared, the plausible ones of it, and the counts of all runs.
+#: A run, whether all its pairs were compared, and the plausible ones of it.
 _Weighed = tuple[int | None, bool, PlausibleShare | None]
 _AS_FOUND: Order = ("id", False)
 _PLAUSIBLE: Order = (SHOWN.order, SHOWN.descending)
