@@ -218,7 +218,26 @@ class _Found:
                 same &= (before == after).reshape(n, -1).all(axis=1)
         return np.flatnonzero(~same).tolist()
 
+    def common(self, other: _Found) -> tuple[_Found, _Found]:
+        """Return the pairs that both found, in the order of this one, without their phases."""
+        there = {people.tobytes(): place for place, people in enumerate(other.people)}
+        places = [
+            (here, there[people.tobytes()])
+            for here, people in enumerate(self.people)
+            if people.tobytes() in there
+        ]
+        return self._at([here for here, _ in places]), other._at([there for _, there in places])
 
+    def _at(self, places: list[int]) -> _Found:
+        return _Found(
+            [self.numbers[place] for place in places],
+            self.people[places],
+            {name: self.values[name][places] for name in FOUND},
+        )
+
+
+#: Why what is proven is not held against what was.
+_PROGRESS = "The progress of a certification depends on the computing time."
 #: Why a run is not held against another one.
 NOT_REPEATABLE = (
     "The model returned different outputs for the same rows, so the run cannot be reproduced."
@@ -310,6 +329,10 @@ class _Repeating:
         before, after = _Found.of(self._then, then.id), _Found.of(self._now, now.id)
         n = min(len(before.people), len(after.people))
         wrong = before.differ(after)
+        if wrong and method_named(then.spec.method).answers is QuestionKind.PROOF:
+            self._found_both_times(tally, before, after)
+            _add(tally, True, remarks)  # noqa: FBT003 - it came out otherwise
+            return tally.check()
         same_until = wrong[0] if wrong else n
         self._pairs |= dict(
             zip(before.numbers[:same_until], after.numbers[:same_until], strict=True)
@@ -333,6 +356,27 @@ class _Repeating:
         _add(tally, wrong or (more and not cut), remarks)
         return tally.check()
 
+    def _found_both_times(self, tally: Tally, before: _Found, after: _Found) -> None:
+        """Hold only those pairs against each other that were found both times."""
+        one, other = before.common(after)
+        self._pairs |= dict(zip(one.numbers, other.numbers, strict=True))
+        both = len(one.people)
+        wrong = one.differ(other)
+        tally.agree(both - len(wrong))
+        if wrong:
+            tally.differ(
+                f"The model’s outputs differ for {len(wrong):,} of the {both:,} pairs found both "
+                f"times, the first of them pair {one.numbers[wrong[0]]:,}.",
+                len(wrong),
+            )
+        then, now = len(before.people) - both, len(after.people) - both
+        if then or now:
+            tally.leave(
+                f"{both:,} pairs were found both times, {then:,} only then, and {now:,} only now. "
+                + _PROGRESS,
+                then + now,
+            )
+
     def _figures(
         self, name: str, then: RunRecord, now: RunRecord, remarks: Sequence[str], *, cut: bool
     ) -> Check:
@@ -343,7 +387,7 @@ class _Repeating:
         tally.agree(max(len(before) - len(messages), 0))
         if messages and (cut or proves):
             tally.leave(
-                "The progress of a certification depends on the computing time."
+                _PROGRESS
                 if proves
                 else (
                     "One of the two runs was ended by the time limit or by the user: the figures "
@@ -395,8 +439,8 @@ class _Repeating:
         else:
             tally.leave(
                 f"{totals[0][0]:,} certified and {totals[0][1]:,} falsified then, {totals[1][0]:,} "
-                f"and {totals[1][1]:,} now; {boxes[0]:,} regions then, {boxes[1]:,} now. The "
-                "progress of a certification depends on the computing time."
+                f"and {totals[1][1]:,} now; {boxes[0]:,} regions then, {boxes[1]:,} now. "
+                + _PROGRESS
             )
             _add(tally, True, remarks)  # noqa: FBT003 - it came out otherwise
         return tally.check()

@@ -184,6 +184,52 @@ def test_the_longer_of_two_begins_with_the_shorter_where_time_ended_one(worker, 
     assert failed(checks(worker, path, runs=(1,))) == {name}
 
 
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory, worker):
+    """Make an audit with a certification; gives its folder, which nobody changes."""
+    folder = tmp_path_factory.mktemp("certified") / "audit"
+    folder.mkdir()
+    audited.make(folder, worker, (RunSpec("certify"),))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("sql", "unknown"),
+    [
+        ("DELETE FROM finding WHERE id = 12", 1),
+        ("UPDATE finding SET x2 = x2 + 20 WHERE id = 12", 2),
+        ("UPDATE finding SET id = id + 1000 WHERE id = 12", 0),
+    ],
+)
+def test_which_pairs_a_certification_finds_is_for_time_to_say(
+    worker, certified, tmp_path, sql, unknown
+):
+    path = audited.copied(certified, tmp_path / "copy")
+    audited.change(path, sql)
+    check = checks(worker, path)[f"Run 1 “Certification”: {phrases.SAME_FINDINGS}"]
+    assert (check.failed, check.unknown) == (0, unknown)
+    assert check.tried > 100
+    assert ("computing time" in " ".join(check.remarks)) is bool(unknown)
+
+
+@pytest.mark.parametrize(
+    ("sql", "failed"),
+    [
+        # one that is in another place now, and whose score is another
+        ("UPDATE finding SET id = id + 1000, row_score = row_score + 0.01 WHERE id = 12", 1),
+        ("UPDATE finding SET row_score = row_score + 0.01 WHERE id = 12", 1),
+        ("UPDATE finding SET row_class = 1 - row_class WHERE id IN (12, 15)", 2),
+        # what is found in the same order must be found to the end
+        ("DELETE FROM finding WHERE id > 100", 44),
+    ],
+)
+def test_what_a_certification_finds_both_times_must_agree(worker, certified, tmp_path, sql, failed):
+    path = audited.copied(certified, tmp_path / "copy")
+    audited.change(path, sql)
+    check = checks(worker, path)[f"Run 1 “Certification”: {phrases.SAME_FINDINGS}"]
+    assert (check.failed, check.unknown) == (failed, 0)
+
+
 def test_other_versions_are_told_with_what_differs(worker, path, monkeypatch):
     audited.change(path, "UPDATE finding SET row_score = 0.99 WHERE run = 1 AND id = 12")
     here = reproducing.versions()
