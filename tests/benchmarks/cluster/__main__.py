@@ -10,7 +10,7 @@ time in which they had a part. “client” and “dask” are processor seconds
 cuts and merges, and of all that Dask does beside. On a busy machine the wall seconds say little;
 “shared” is the processor time of one process divided by that of the busier of the two workers: what
 two cores would gain if client and Dask had another one; “on two” is what they gain if these share
-them.
+them. Of runs too short for the clock of a processor nothing is said: “–”.
 
 Certification has a time limit instead of an end: of it the decided share is printed.
 
@@ -36,6 +36,8 @@ from tests.benchmarks.cluster.models import MODELS
 from tests.benchmarks.cluster.running import WORKERS, compare
 from tests.benchmarks.cluster.scaling import Costs, simulate
 
+#: Less of a processor's time than this, in seconds, is within what its clock can tell apart.
+TELLABLE = 0.1
 #: Of these it is simulated how they scale: one that draws, one that searches pairs, one subgroups.
 SIMULATED = ("estimate", "maft", "testsgd")
 
@@ -71,25 +73,34 @@ def table(name: str, methods: list[str] | None, shards: int) -> None:
         f"{'shards':>6} {'MB':>6}"
     )
     found: list[Costs] = []
-    simulations = []
+    simulations: list[tuple[str, Costs | None]] = []
     chosen = [each for each in model.runs if not methods or each in methods]
     for method, one, two in compare(model, chosen, shards, found):
         alone, together = sum(one.processors), sum(two.processors)
-        shared = alone / max(*two.processors, 1e-9)
+        long = min(alone, together) >= TELLABLE
+        shared = f"{alone / max(two.processors):.2f}" if long else "–"
+        both = WORKERS * alone / (together + two.client + two.dask)
         print(
             f"{method:<16} {'yes' if one.result == two.result else 'NO':>5} {two.setup:>6.1f} "
             f"{one.wall:>7.1f} {two.wall:>7.1f} {one.wall / two.wall:>5.2f} {two.busy:>5.0%} "
-            f"{alone:>8.1f} {together:>8.1f} {shared:>6.2f} {two.client:>7.2f} {two.dask:>6.2f} "
-            f"{WORKERS * alone / (together + two.client + two.dask):>6.2f} "
+            f"{alone:>8.1f} {together:>8.1f} {shared:>6} {two.client:>7.2f} {two.dask:>6.2f} "
+            f"{f'{both:.2f}' if long else '–':>6} "
             f"{two.shards:>6,} {two.memory >> 20:>6,}",
             flush=True,
         )
+        if not long:
+            simulations.append((method, None))
+            continue
         # cut, sent and merged by the client
         merge = max(two.client / two.shards - found[0].send, 1e-4)
-        shard = max(together / two.shards, 1e-3)
+        shard = together / two.shards
         simulations.append((method, replace(found[0], shard=shard, merge=merge)))
     for method, costs in simulations:
-        if method in SIMULATED or methods:
+        if method not in SIMULATED and not methods:
+            continue
+        if costs is None:
+            print(f"\n{method}, {name}: too short to say how it scales")
+        else:
             searches = method_named(method).division.searches
             simulate(f"{method}, {name}", costs, 20_000.0, PARTS_EACH if searches else None)
 
