@@ -166,7 +166,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     with concerning("prepare" if subject.prepare else "map"):
         how = read_key(chosen_key) if chosen_key else Preparing()
         proposal = propose(
-            card,
+            mapping_file.with_names(said, card),
             table,
             subject.label,
             favourable,

@@ -173,6 +173,15 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
     return editing.answered(mapping, answer)
 
 
+def with_names(mapping_file: MapFile, card: ModelCard) -> ModelCard:
+    """Return a card that knows its classes by the names of a mapping file, too."""
+    if not mapping_file.classes:
+        return card
+    return msgspec.structs.replace(
+        card, hints=msgspec.structs.replace(card.hints, classes=mapping_file.classes)
+    )
+
+
 def _names(names: tuple[str, ...], card: ModelCard) -> tuple[str, ...]:
     """Return what the model's classes are called, if there is a name of its own for each."""
     if len(names) != len(card.classes) or len(set(names)) != len(names) or not all(names):
@@ -290,7 +299,8 @@ def _answer(mapping_file: MapFile, mapping: Mapping | Proposal, card: ModelCard)
     if card.scores == VALUES:
         return _estimate(mapping_file, now)
     if mapping_file.favourable:
-        places = [_class(name, card.classes) for name in mapping_file.favourable]
+        names = card.classes, mapping_file.classes
+        places = [_class(name, *names) for name in mapping_file.favourable]
     elif now is not None:
         places = list(now.together or (now.favourable_class,))
     else:
@@ -324,8 +334,10 @@ def _estimate(mapping_file: MapFile, now: Mapping | Answer | None) -> Answer:
     return of_estimate(sign, limit, spread)
 
 
-def _class(name: str, classes: Sequence[str]) -> int:
+def _class(name: str, classes: Sequence[str], called: Sequence[str]) -> int:
     place = spelt_as(name, classes)
+    if place is None:
+        place = spelt_as(name, called)
     if place is None:
         raise ModelError(
             f"The model has no class “{name}”.", remedy=f"Its classes are: {', '.join(classes)}."

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.inputs.mapping_file import apply, parse, read, written
+from fairdesk.models.inputs.mapping_file import apply, parse, read, with_names, written
 from fairdesk.models.model import Hints, How, Input, Mapping, ModelCard, Step, Takes
 from tests import phrases
 from tests.models.matching import match
@@ -195,6 +195,12 @@ def test_classes_are_named_by_the_file_or_by_what_came_with_the_model():
     # the data, and a column of decisions, have the model's own
     assert mapping.written(numbered) == ("0", "1 or 2")
     assert written(mapping, numbered)["classes"] == ("bad", "fair", "good")
+    # the auditor calls them so, too
+    assert propose(with_names(file, numbered), ROWS, "paid", "yes", "fair").mapping() == (
+        propose(with_names(file, numbered), ROWS, "paid", "yes", "1").mapping()
+    )
+    favourable = said('{"classes": ["bad", "fair", "good"], "favourable": ["good"]}')
+    assert apply(favourable, proposal, numbered, ROWS).mapping().favourable_class == 2
     hinted = msgspec.structs.replace(numbered, hints=Hints(classes=("low", "mid", "high")))
     assert propose(hinted, ROWS, "paid", "yes", "2").mapping().decisions(hinted)[2] == "high"
     # names of its own are not replaced, and a list of another length is of something else
