@@ -147,11 +147,15 @@ def pooled(runs: Sequence[Run]) -> str:
     finding = [run for run in runs if run.found]
     if len(finding) < 2:
         return ""
+    parts = [
+        say("run {run}: {pairs}", run=str(run.id), pairs=words.number(run.found)) for run in finding
+    ]
     return say(
-        "{runs} runs together found {pairs} pairs. A pair found twice counts twice, one instance "
-        "may be in many, and instances may be synthetic.",
+        "{runs} runs together found {pairs} pairs ({parts}). A pair found twice counts twice, one "
+        "instance may be in many, and instances may be synthetic.",
         runs=words.number(len(finding)),
         pairs=words.number(pairs_found(finding)),
+        parts=", ".join(parts),
     )
 
 
@@ -283,10 +287,11 @@ def _with_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
         ""
         if worst is None
         else say(
-            "By {both} it is {ratio}: {group}.",
+            "By {both} it is {ratio}: {group} against {best}.",
             both=words.listed(lowest.attributes),
             ratio=words.number(_worst_ratio(lowest), 2),
             group=group_text(lowest, worst),
+            best=group_text(lowest, lowest.lines[lowest.reference]),
         )
     )
 
@@ -301,7 +306,7 @@ def _of_data(spec: AuditSpec, table: GroupTable) -> str:
     said = worst_statement(spec, table)
     column = say("recorded outcomes") if table.of == "label" else say("decisions in the data")
     return say(
-        "In the {column}: {value}, {label}.",
+        "In the {column}, the {label} is {value}.",
         column=column,
         value=said.value,
         label=_small(said.label),
@@ -385,7 +390,9 @@ def _example(
 def reverse_sentence(pair: Pair) -> str:
     """Say where the same values are found with the decisions the other way round."""
     number, run = words.number(pair.id), str(pair.run)
-    return say("The other way round: pair {number} of run {run}.", number=number, run=run)
+    return say(
+        "An example of the opposite effect is pair {number} of run {run}.", number=number, run=run
+    )
 
 
 def _counted(runs: Sequence[Run], *, one: bool) -> str:
@@ -396,10 +403,10 @@ def _counted(runs: Sequence[Run], *, one: bool) -> str:
     found = say_many(
         pairs_found(runs),
         "It is the only discriminatory pair found.",
-        "It is one of {n} discriminatory pairs found: examples, not a rate.",
+        "In all, {n} discriminatory pairs were found: examples, not a rate.",
     )
     alone = (
-        say("In others the decision may change in the opposite direction.")
+        say("In other pairs the decision may change in the opposite direction.")
         if one and pairs_found(runs) > 1
         else ""
     )

@@ -211,7 +211,7 @@ def directed_sentence(share: Share) -> str:
     if share.gains is None or share.losses is None or not share.hits:
         return ""
     said = say(
-        "It would become favourable for {gains} and unfavourable for {losses}.",
+        "{losses} would lose the favourable decision that they have now, {gains} would gain it.",
         gains=words.number(share.gains),
         losses=words.number(share.losses),
     )
@@ -239,8 +239,8 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
         losing = [(count, name_of(attribute, code)) for code, _, count in share.by_value]
         said.append(
             say(
-                "Changing {name} alone changes the decision for {n}: {gains} would gain the "
-                "favourable decision, {losses} would lose it.",
+                "Changing {name} alone changes the decision for {n}: {losses} would lose the "
+                "favourable decision, {gains} would gain it.",
                 name=words.quoted(attribute.name),
                 n=words.number(share.hits),
                 gains=_with_values(gaining),
@@ -252,14 +252,28 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     if not together:
         return tuple(said)
     if twice > 0:
-        said.append(say("Some are counted for several of these."))
+        said.append(
+            say("Some are counted under both.")
+            if len(alone) == 2
+            else say("Some are counted under several of these.")
+        )
+    if twice < 0:
+        said.append(
+            say(
+                "For {n} or more others it changes only when several of these change together.",
+                n=words.number(-twice),
+            )
+        )
     return tuple(said)
 
 
 def _with_values(counts: Sequence[tuple[int, str]]) -> str:
-    """Write a count with that of each own value: ``340 (now Female 338, Male 2)``."""
+    """Write a count with that of each own value: ``340 (now Female: 338, Male: 2)``."""
     held = sorted((each for each in counts if each[0]), key=lambda each: -each[0])
-    whose = words.some([f"{name} {words.number(count)}" for count, name in held], 4)
+    alone = len(held) == 1
+    whose = words.some(
+        [name if alone else f"{name}: {words.number(count)}" for count, name in held], 4
+    )
     total = words.number(sum(count for count, _ in held))
     return say("{total} (now {whose})", total=total, whose=whose) if held else total
 
@@ -269,12 +283,9 @@ def _untested(spec: AuditSpec, share: Share) -> str:
     rest = spec.data.rows - share.n_samples
     if rest <= 0:
         return ""
-    return say_many(
-        rest,
-        "{n} of the {rows} rows is excluded (a value is missing or not allowed, or a constraint "
-        "is broken).",
-        "{n} of the {rows} rows are excluded (a value is missing or not allowed, or a constraint "
-        "is broken).",
+    return say(
+        "Not tested: {n} of the {rows} rows (incomplete or not allowed).",
+        n=words.number(rest),
         rows=words.number(spec.data.rows),
     )
 

@@ -376,14 +376,17 @@ def when_change(names: Sequence[str]) -> str:
 def with_other(names: Sequence[str]) -> str:
     """Say that some protected attributes have any other of their values, and nothing else."""
     if len(names) == 1:
-        return say("with some other {name}, all else equal", name=quoted(names[0]))
+        return say("with another {name}, all else equal", name=quoted(names[0]))
     if len(names) == 2:
         first, second = map(quoted, names)
         return say(
-            "with some other {first}, {second} or both, all else equal", first=first, second=second
+            "with at least one other {first}, {second} or both, all else equal",
+            first=first,
+            second=second,
         )
     return say(
-        "with some other {names}, alone or together, all else equal", names=listed(names, "or")
+        "with at least one other {names}, alone or together, all else equal",
+        names=listed(names, "or"),
     )
 
 

@@ -235,7 +235,8 @@ def test_groups_are_compared_by_the_models_decisions_before_the_recorded_outcome
     answer = answered(spec, Question.GROUPS, *runs, seen=of_data)
     assert (answer.run, answer.others, answer.said.value) == (2, (1,), "0.67")
     _, line = answer.details
-    assert "recorded outcomes: 0.50" in line
+    assert line.startswith("In the recorded outcomes, the ")
+    assert line.endswith(" is 0.50.")
     none = answered(spec, Question.GROUPS, seen=seen(replace(TABLE, lines=TABLE.lines[:1])))
     assert not none.said.value
 
@@ -504,13 +505,13 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert answer.said.label.startswith("One ")
     assert "in the opposite direction" in answer.details[0]
     # all runs are counted
-    assert "one of 66 discriminatory pairs" in answer.details[0]
+    assert "In all, 66 discriminatory pairs" in answer.details[0]
     # bars of another run than the pair's would be read as of this one
     assert len(answer.details) == 1
     assert answer.chart is None
     own = replace(store.runs()[0], tried=9)
     only = answered(store.spec, Question.EXAMPLE, own, pair=pair).details[0]
-    assert "one of 6 discriminatory pairs found: examples, not a rate." in only
+    assert "In all, 6 discriminatory pairs were found: examples, not a rate." in only
     # the pair is of the run that found it, whatever that was run for
     assert answer.run == pair.run == 1
     estimated = (run(1, "estimate"), *runs[1:])
@@ -551,6 +552,8 @@ def test_a_lower_ratio_of_an_intersection_is_named_beside_that_of_one_attribute(
         answer = answered(spec, Question.GROUPS, run(1, "groups", TABLE, crossed))
         assert answer.said.value == f"{worst.impact_ratio:.2f}"
         told = "By sex and job it is 0.31: sex = "
+        against = answer.said.sentence.partition(told)[2].partition(" against sex = ")[1]
+        assert bool(against) is named
         assert (told in answer.said.sentence) is (told in answer.said.brief) is named
         assert "cook" not in " ".join(answer.details)
         assert "screening rule" not in answer.said.sentence
@@ -561,6 +564,6 @@ def test_pairs_of_several_runs_are_counted_together_and_apart(spec):
     one, other = (run(i, "maft", tried=90, found=i * 7) for i in (1, 2))
     assert pooled((one,)) == ""
     assert pooled((one, other, run(3, "maft", tried=9))) == (
-        "2 runs together found 21 pairs. A pair found twice counts twice, one instance may be in "
-        "many, and instances may be synthetic."
+        "2 runs together found 21 pairs (run 1: 7, run 2: 14). A pair found twice counts twice, "
+        "one instance may be in many, and instances may be synthetic."
     )

@@ -130,8 +130,8 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
     "held",
     [
         "Audit for individual and group discrimination",
-        "Source: Subgroup discovery, run 2. Also: ",
-        "Source: Group metrics, run 4. Also: ",
+        "Source: Subgroup discovery, run 2. More in: ",
+        "Source: Group metrics, run 4. More in: ",
         # rule sets
         "Values of job were taken one by one.",
         "+", "−62.4 −66.1 to −58.0 6.7 % −59.0", "−62.4 −66.1 to −58.0 < 0.0001 6.7 % −59.0",

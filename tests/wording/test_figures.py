@@ -73,7 +73,7 @@ def spec(tmp_path):
             {"exhaustive": True, "low": 0.038, "high": 0.038},
             (
                 f"{phrases.CHANGES_FOR} 3,800 of 100,000 combinations in the input domain (3.80 "
-                f"%) with some other sex, all else equal. {phrases.EVERY_ONE}."
+                f"%) with another sex, all else equal. {phrases.EVERY_ONE}."
             ),
             "3.80 %",
         ),
@@ -81,7 +81,7 @@ def spec(tmp_path):
             {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
             (
                 f"{phrases.CHANGES_FOR} 0 of 100,000 combinations in the input domain (0 %) with "
-                f"some other sex, all else equal. {phrases.EVERY_ONE}."
+                f"another sex, all else equal. {phrases.EVERY_ONE}."
             ),
             "0 %",
         ),
@@ -89,7 +89,7 @@ def spec(tmp_path):
             {"exhaustive": True, "n_samples": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7},
             (
                 f"{phrases.CHANGES_FOR} 1 of 10,000,000 combinations in the input domain (below "
-                f"0.01 %) with some other sex, all else equal. {phrases.EVERY_ONE}."
+                f"0.01 %) with another sex, all else equal. {phrases.EVERY_ONE}."
             ),
             "Below 0.01 %",
         ),
@@ -128,10 +128,10 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     assert said.label == "Applicants whose decision changes"
     assert "for 3,800 of 100,000 applicants in the data (3.80 %) with" in plain(said.sentence)
     assert NO_PEOPLE not in said.sentence
-    assert "excluded" not in said.sentence
+    assert "Not tested" not in said.sentence
     data = msgspec.structs.replace(spec.data, rows=100_003)
     fewer = figures.share_statement(msgspec.structs.replace(spec, data=data), rows)
-    left_out = "3 of the 100,003 rows are excluded"
+    left_out = "Not tested: 3 of the 100,003 rows (incomplete or not allowed)."
     assert left_out in fewer.sentence
     alone = msgspec.structs.replace(rows, attributes=("race",))
     told = figures.sentences(msgspec.structs.replace(spec, data=data), (rows, alone))
@@ -621,8 +621,11 @@ def test_a_share_of_the_data_says_how_many_gain_and_how_many_lose(spec):
         SHARE, whom="data", exhaustive=True, gains=2_500, losses=1_300, by_value=((0.0, 2_500, 0),)
     )
     said = figures.share_statement(spec, share)
-    assert f"{phrases.BECOMES.format(gains='2,500')} and unfavourable for 1,300." in said.sentence
-    assert phrases.BECOMES.format(gains="2,500") in said.shortest
+    assert (
+        f"{phrases.BECOMES.format(losses='1,300')} that they have now, 2,500 would gain it."
+        in said.sentence
+    )
+    assert phrases.BECOMES.format(losses="1,300") in said.shortest
     # audits from before have no such counts, and nothing is said of them
     before = msgspec.structs.replace(share, gains=None, losses=None)
     assert "favourable" not in figures.share_statement(spec, before).sentence
@@ -644,17 +647,21 @@ def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
     sex = next(each for each in spec.domain.attributes if each.name == "sex")
     (said,) = figures.directed_by_value(spec, [both, share])
     assert said == (
-        "Changing sex alone changes the decision for 12: 9 "
-        f"(now {sex.text(1.0)} 8, {sex.text(0.0)} 1) would gain the favourable decision, 3 "
-        f"(now {sex.text(0.0)} 3) would lose it."
+        f"Changing sex alone changes the decision for 12: 3 (now {sex.text(0.0)}) would lose the "
+        f"favourable decision, 9 (now {sex.text(1.0)}: 8, {sex.text(0.0)}: 1) would gain it."
     )
     # who is changed by either of two alone is more than who is by both only if some are in both
     age = msgspec.structs.replace(share, hits=11, attributes=("age",))
     assert figures.directed_by_value(spec, [both, share, age])[-1] == (
-        "Some are counted for several of these."
+        "Some are counted under both."
     )
     disjoint = msgspec.structs.replace(both, hits=23)
     assert len(figures.directed_by_value(spec, [disjoint, share, age])) == 2
+    # those whom neither changes alone are not lost between the lines
+    more = msgspec.structs.replace(both, hits=25)
+    assert figures.directed_by_value(spec, [more, share, age])[-1] == (
+        "For 2 or more others it changes only when several of these change together."
+    )
     job = msgspec.structs.replace(share, attributes=("job",))
     every = msgspec.structs.replace(both, attributes=("sex", "age", "job"))
     assert len(figures.directed_by_value(spec, [every, share, age, job])) == 4

@@ -107,9 +107,12 @@ def _source(material: Material, answer: Answer) -> str:
     if run is None:
         return ""
     name, ended = material.short_name(run), words.ending(run)
+    # a method named for its samples, of which nothing was a sample here
+    if answer.said.evidence == "observed" and figures.share_of_data(run.figures):
+        name = say("count of all rows, run {n}", n=str(run.id))
     others = _names(material, [runs[each] for each in answer.others if each in runs])
     said = (
-        say("Source: {run}. Also: {others}.", run=name, others=others)
+        say("Source: {run}. More in: {others}.", run=name, others=others)
         if others
         else say("Source: {run}.", run=name)
     )

@@ -153,7 +153,7 @@ def text(tmp_path_factory):
         phrases.STOPPED,
         "Certified share",
         "Source: Certification, run 3.",
-        "Also: Certification, run 2.",
+        "More in: Certification, run 2.",
     ],
 )
 def test_the_section_holds(text, held):

@@ -84,7 +84,7 @@ def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter)
     said = blocks(summary, "Answer")[-1].said
     assert (said.number, said.place) == ("2,610", "mitigation")
     assert "run 5" in said.details[-1]
-    assert all(f"run {each}" in said.details[-1].partition("Also: ")[2] for each in (2, 3, 4))
+    assert all(f"run {each}" in said.details[-1].partition("More in: ")[2] for each in (2, 3, 4))
     stated = [each.number.replace("\u00a0", " ") for each in blocks(chapter, "Statement")]
     assert stated == ["54 % less", "51 % less", "", "2,610"]
     assert "The subgroup sex = male; the decision “1”" in text

@@ -70,6 +70,14 @@ def test_an_answer_names_its_run_and_the_others_that_answer_the_same(tmp_path):
     assert source.index("run 2") < source.index("run 1") < source.index("run 3")
 
 
+def test_a_count_of_all_rows_is_not_called_a_sample(tmp_path):
+    counted = msgspec.structs.replace(IN_DATA, exhaustive=True)
+    with people_store(tmp_path, ("sex", "job")) as store:
+        measured(store, "estimate", (ESTIMATED, counted))
+        said = said_of(make_report(store), Question.SHARE)
+    assert said.details[-1].endswith("Source: count of all rows, run 1.")
+
+
 def test_questions_without_an_answer_say_what_would_give_it(tmp_path):
     with people_store(tmp_path) as store:
         section = section_of(make_report(store), "summary")
