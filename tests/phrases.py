@@ -141,6 +141,7 @@ ALL_PORTIONS = f"All {SIZES_TESTED} the largest added {{share}} % of the trainin
 MAJORITY_OF_FIVE = "majority of five models"
 WORSE_THAN_BASELINE = "Worse than the retrained baseline"
 NO_SUCH_MODEL = "no model was made."
+TRY_OTHER_LABELS = "try another source of labels."
 NOTHING_HELPS = "No improvement was established"
 NOT_SIGNIFICANT = "not statistically significant"
 NO_SIGNIFICANT_GAIN = "No candidate model showed a statistically significant improvement"

@@ -95,7 +95,7 @@ _LABELS = fixed(
     {
         "majority": (
             "Augmentation rows are labelled by the majority of five models of other types, "
-            "trained on the original training rows without protected attributes. Both members of "
+            "trained on the training rows without using the protected attributes. Both members of "
             "a pair receive one label, which reflects the data; unfairness in the recorded "
             "outcomes can remain."
         ),

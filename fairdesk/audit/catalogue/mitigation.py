@@ -12,7 +12,8 @@ METHODS = (
         short="Mitigation (pairs)",
         sentence=(
             "Relabels discriminatory pairs, adds increasing numbers of them to the training "
-            "data, and retrains the model while results improve."
+            "data, and retrains the model with each, until results no longer improve after one "
+            "that did."
         ),
         paper="Udeshi, Arora and Chattopadhyay, “Automated Directed Fairness Testing” "
         "(Aequitas), ASE 2018, Algorithm 5",
@@ -23,8 +24,8 @@ METHODS = (
         ),
         cannot=(
             "That the labels of augmentation rows are correct, or that no other group has worse "
-            "outcomes afterwards. A fall that is not statistically significant is not counted as "
-            "a fall."
+            "outcomes afterwards. A difference that is not statistically significant is not "
+            "counted as an improvement."
         ),
         options=AequitasOptions,
         division=Division(why="one process trains the candidate models"),

@@ -32,17 +32,16 @@ def luck_of_training(again: Trial, plain: Trial, target: str) -> Iterator[str]:
         for each in plain.measures
         if (each.what, each.rows) == (luck.what, luck.rows)
     )
-    what, unit = (
-        ("share of instances whose decision changes", " %")
+    now, then = (f"{100 * each:.1f}" for each in (before + (luck.difference or 0.0), before))
+    told = (
+        f"the decision changes for {now} % of the input domain instead of {then} %"
         if target == "share_domain"
-        else ("gap between the subgroup and all others", " percentage points")
+        else f"the subgroup is {now} percentage points apart from all others instead of {then}"
     )
-    apart = luck.difference or 0.0
     yield (
-        "Training is partly random: without augmentation rows and with another random seed the "
-        f"{what} is {100 * (before + apart):.1f}{unit} instead of {100 * before:.1f}{unit}. The "
-        "confidence intervals do not include this: repeat the mitigation with other random seeds "
-        "before relying on a difference of this size."
+        "Training is partly random: with the retrained baseline, trained again from another random "
+        f"seed, {told}. The confidence intervals do not include this: repeat the mitigation with "
+        "other random seeds before relying on a difference of this size."
     )
 
 
@@ -67,35 +66,27 @@ def of_chosen(chosen: Trial, target: str) -> Iterator[str]:
 
 
 def of_none(trials: Sequence[Trial], target: str, labels: str) -> Iterator[str]:
-    """Tell that nothing was shown to help, and what may be the cause."""
+    """Tell what may be the cause where nothing was shown to help."""
     portions = [each for each in trials if each.kind == "portion"]
     if all(each.failed for each in portions):
         return
-    outcome = (
-        "No improvement was established: no augmentation size significantly reduced the "
-        "discrimination measure"
-    )
     if any(each.verdict == "costly" for each in portions):
-        yield f"{outcome} within the permitted accuracy loss."
-    elif any(each.verdict == "worse" for each in portions):
+        return
+    if any(each.verdict == "worse" for each in portions):
         yield (
-            f"{outcome}, and one significantly increased it. The labels of the augmentation rows "
-            "may contradict those of the data: try another source of labels."
+            "The labels of the augmentation rows may contradict those of the data: try another "
+            "source of labels."
+        )
+    elif labels == "model" and target == "share_domain":
+        yield (
+            "The labels are the model’s own, so the model may learn nothing new from the "
+            "augmentation rows."
         )
     else:
-        most = max(each.percent for each in portions)
-        cause = (
-            (
-                "The labels are the model’s own, so the model may learn nothing new from the "
-                "augmentation rows."
-            )
-            if labels == "model" and target == "share_domain"
-            else (
-                "The model may learn too little from the augmentation rows, or their labels may "
-                "depend on the same attributes as its decisions."
-            )
+        yield (
+            "The model may learn too little from the augmentation rows, or their labels may depend "
+            "on the same attributes as its decisions."
         )
-        yield f"{outcome}. The largest added {most:.1f} % of the training rows. {cause}"
 
 
 def reason_of(error: ModelError | MemoryError | ImportError) -> str:

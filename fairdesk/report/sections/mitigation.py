@@ -43,9 +43,9 @@ from fairdesk.wording.rules import rule_phrase
 #: What a repair is, and what it is not.
 WHAT = (
     "A mitigation makes augmentation rows from what was found, relabels them, adds them to "
-    "the training data and retrains the model. The audited system is not changed: the "
-    "results below describe models that were trained in this audit, to measure whether this "
-    "helps and what it costs."
+    "the training data and retrains the model. The audited system is not changed: the results "
+    "describe models that were trained in this audit, to measure whether this helps and what it "
+    "costs."
 )
 _NOT_REPAIRED = "a mitigation. It would show what retraining the model changes, and at what cost."
 _NO_MODEL = (
@@ -54,14 +54,14 @@ _NO_MODEL = (
 )
 _KINDS = (
     "Three types of evidence are kept apart. Observed figures were counted on the test rows, "
-    "which no model of this audit was trained on. Estimated figures come from random "
+    "which no model retrained here was trained on. Estimated figures come from random "
     "samples, the same ones for every model. Proven figures cover the whole input domain. "
     "Intervals are 95 % confidence intervals; a change whose interval contains zero may be "
     "sampling error."
 )
 _CHOICE = (
     "This is a choice, and it matters: other labels give other data and another model. "
-    "Anyone who trains with these rows adopts it."
+    "Anyone who trains with these rows adopts this choice."
 )
 _NO_CHOICE = (
     "The method was published in this form. Anyone who trains with these rows adopts this "
@@ -368,7 +368,7 @@ def _not_shown(material: Material) -> list[Block]:
             text=say(
                 "The augmentation rows are not new real cases. Estimated shares of the input "
                 "domain count every combination of allowed values as equally likely. What is "
-                "observed on the test rows is of data rows."
+                "observed on the test rows holds for data rows only."
             ),
         ),
         Text(
@@ -382,16 +382,15 @@ def _not_shown(material: Material) -> list[Block]:
         Text(
             lead="Whether other groups do worse.",
             text=(
-                "Only the groups in the tables were examined. After a mitigation, repeat the "
-                "audit with the retrained model."
+                "Only the groups in the tables were examined. Before using a retrained model, "
+                "repeat the audit with it."
             ),
         ),
         Text(
             lead="Whether the results are valid elsewhere.",
             text=say(
                 "The results were measured on these data. Nothing is shown for other "
-                "{people}, for a later time or for training with other settings, and nothing "
-                "is certified beyond the certified shares.",
+                "{people}, for a later time or for training with other settings.",
                 people=material.people,
             ),
         ),
