@@ -27,7 +27,7 @@ NO_TEXT_WITH_TERMS = (
 TWO_ANSWERS = "Two classes of the model mean the label"
 ITS_VALUES = "Its values are"
 ONLY_THESE = "Allowed values of"
-STARTING_POINTS = "Of {total} rows, {usable} can be starting points. {unusable} cannot"
+STARTING_POINTS = "Of {total} rows, {usable} can be tested. {unusable} cannot"
 OUT_OF_TIME = "the time limit of the audit was used up"
 NO_WHOLE_NUMBER = "is not a whole number"
 

@@ -95,7 +95,7 @@ def test_missing_cells_are_counted_by_column_and_unknown_groups_by_attribute(tmp
     unknown = {row[0]: (*row[1:3], row[4]) for row in grid_of(section, "unknown").rows}
     assert unknown == {
         "sex": ("0", str(women), "–"),
-        "job": ("10", "0", "not a starting point"),
+        "job": ("10", "0", "not tested"),
     }
     categories = grid_of(section, "categories").rows
     assert ("sex", "female", "counts as unknown", str(women), "") in categories
@@ -119,7 +119,7 @@ def test_where_every_row_is_used_no_table_says_so_again(tmp_path, monkeypatch):
     with people_store(tmp_path, ("sex",)) as store:
         section = section_of(make_report(store), "data")
     assert "rows" not in [each.key for each in blocks_of(section, "Grid")]
-    assert any("so all can be starting points" in each.text for each in blocks_of(section, "Text"))
+    assert any("so all can be tested" in each.text for each in blocks_of(section, "Text"))
 
 
 def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path):

@@ -505,14 +505,16 @@ def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     assert worst.sentence.startswith(phrases.NO_TWO_GROUPS.format(attribute="sex"))
     assert not worst.value
     told = table_words.table_sentences(spec, table)
-    assert any("1 group is too small for an impact ratio." in each for each in told)
+    assert any("1 of the 2 groups is too small for an impact ratio." in each for each in told)
     two = msgspec.structs.replace(table, lines=(WHITE, small, small))
     told = table_words.table_sentences(spec, two)
-    assert any("2 groups are too small for an impact ratio." in each for each in told)
+    assert any("2 of the 3 groups are too small for an impact ratio." in each for each in told)
     # without a test, none is told of
     untested = msgspec.structs.replace(small, p=None)
     alone = msgspec.structs.replace(TABLE, lines=(WHITE, untested))
-    assert "1 group is too small for an impact ratio." in table_words.table_sentences(spec, alone)
+    assert "1 of the 2 groups is too small for an impact ratio." in table_words.table_sentences(
+        spec, alone
+    )
 
 
 def test_of_the_groups_below_the_threshold_the_reference_is_none(spec):
@@ -575,14 +577,14 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
     assert plain(said.value) == "36.0"
     assert plain(said.sentence) == (
         f"Of those not recorded “{spec.favourable}”, the decision is still favourable for 20.0 % "
-        "(sex = female) and for 56.0 % (sex = male, the reference): 36.0 percentage points lower "
-        "(95 % CI 15.9 to 52.0)."
+        "of sex = female (n = 40) against 56.0 % of sex = male (n = 50, the reference): 36.0 "
+        "percentage points lower (95 % CI 15.9 to 52.0)."
     )
     white, black = JUDGED.lines
     equal = msgspec.structs.replace(black, negatives=100, false_positives=56)
     other = msgspec.structs.replace(JUDGED, lines=(white, equal))
     assert table_words.error_gap(other).what == "true"
-    assert "favourable for 95.0 % (" in plain(table_words.errors_statement(spec, other).sentence)
+    assert "favourable for 95.0 % of " in plain(table_words.errors_statement(spec, other).sentence)
     # of a group that is too small nothing is said, and its cells say why
     few = msgspec.structs.replace(black, values=("few",), excluded=True)
     small = msgspec.structs.replace(JUDGED, lines=(white, black, few))
@@ -620,7 +622,7 @@ def test_a_difference_whose_interval_includes_zero_is_not_told_as_one(spec):
     both = msgspec.structs.replace(JUDGED, lines=(white, black, wide))
     assert table_words.error_gap(both).line == black
     told = table_words.errors_statement(spec, both)
-    assert "sex = few, 56.0 percentage points lower (95 % CI −11.2 to 68.8)." in plain(
+    assert "sex = few, 56.0 percentage points lower (95 % CI 11.2 higher to 68.8 lower)." in plain(
         told.sentence
     )
     # of two differences the smaller one is not called the largest

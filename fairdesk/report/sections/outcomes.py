@@ -35,7 +35,7 @@ from fairdesk.wording.groups import columns as group_columns
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import tables as table_words
 from fairdesk.wording.groups.columns import Column
-from fairdesk.wording.groups.tables import error_gap, errors_statement, ratio_interval
+from fairdesk.wording.groups.tables import errors_statement, ratio_interval
 from fairdesk.wording.language import fixed, say
 
 #: Groups listed per table; all are in the file “groups.csv”.
@@ -74,7 +74,6 @@ _MOST_TABLES = 60
 #: What the columns are whose names do not say it.
 _MEANINGS = fixed(
     {
-        "shortfall": "shortfall: favourable outcomes missing to the average rate, {rate} (–: none)",
         "smd": (
             "SMD: difference in mean scores from the reference group, in standard deviations of "
             "all scores"
@@ -96,7 +95,7 @@ _NOT_JUDGED = (
 
 def outcomes(material: Material) -> Section:
     """Show how often each group gets the favourable outcome: observed in the rows of the data."""
-    run, spec = material.measured, material.spec
+    run = material.measured
     if run is None:
         counted = groups.blocks(material)
         none = Text("No attribute is protected, so there are no groups to compare.")
@@ -105,14 +104,13 @@ def outcomes(material: Material) -> Section:
     blocks = [
         Text(
             say(
-                "Observed: {run_name} counted {rows} of the data. The rate of each group is "
-                "compared with that of the reference group: {reference}, so do not compare "
-                "ratios between tables. {more}",
+                "Counted in the rows of the data ({run_name}). The rate of each group is "
+                "compared with that of the reference group: {reference}. Each table has its own. "
+                "{more}",
                 reference=_reference(run),
                 more=" ".join(
                     (say(words.FOUR_FIFTHS), *group_words.corrected(material.group_tables))
                 ),
-                rows=words.counted(spec.data.rows, "row"),
                 run_name=material.run_name(run),
             )
         )
@@ -135,7 +133,7 @@ def outcomes(material: Material) -> Section:
                 blocks += _table(material, table, once, optional=optional, main=of == main)
     asked = notes(material.choice.template)
     if asked and "rules" not in material.chapters:
-        blocks += [Heading("What rules require", appended=True), *asked, Text(NO_ADVICE)]
+        blocks += [Heading("What rules say", appended=True), *asked, Text(NO_ADVICE)]
     return Section("Group metrics", tuple(blocks), fresh=True)
 
 
@@ -172,12 +170,12 @@ def errors(material: Material) -> Section:
         Text(
             say(
                 "The decisions for the {people} in the data are compared with their recorded "
-                "outcomes ({label}). Where past decisions were unjust, so is what counts as an "
-                "error here. The true positive rate is the share decided favourably of those with "
-                "the favourable recorded outcome; the false positive rate is that share of all "
-                "others. The reference group has the highest rate of favourable decisions among "
-                "the groups that are compared. The interval of the largest difference is not "
-                "corrected for picking it.",
+                "outcomes ({label}). If these are unjust, so are the error rates. The true "
+                "positive rate is the share decided favourably of those with the favourable "
+                "recorded outcome; the false positive rate is the same share of those with "
+                "another one. The reference group has the highest rate of favourable decisions "
+                "among the groups that are compared. The interval of a largest difference is not "
+                "corrected for its having been chosen as the largest.",
                 people=material.people,
                 label=words.quoted(spec.label),
             )
@@ -209,7 +207,7 @@ def errors(material: Material) -> Section:
 def _judged(spec: AuditSpec, table: GroupTable, keys: Sequence[str]) -> Iterator[Block]:
     """Yield what one table says of errors, and its list."""
     if said := errors_statement(spec, table):
-        yield stated(said, _uncertain(table))
+        yield stated(said)
     yield _judged_grid(spec, table, keys)
 
 
@@ -226,19 +224,6 @@ def _judged_grid(spec: AuditSpec, table: GroupTable, keys: Sequence[str]) -> Gri
     group, *heads = grid.header
     # the unit is told once, in the text
     return msgspec.structs.replace(grid, header=(group, *(each.split(", ")[0] for each in heads)))
-
-
-def _uncertain(table: GroupTable) -> tuple[str, ...]:
-    """Say of how many people the told difference is."""
-    gap = error_gap(table)
-    if gap is None:
-        return ()
-    said = say(
-        "These rates are of {widest} and {best} individuals.",
-        widest=words.number(gap.counts[1]),
-        best=words.number(gap.reference[1]),
-    )
-    return (said,)
 
 
 def _key(what: str, table: GroupTable) -> str:
@@ -323,7 +308,7 @@ def _table(
         if len(table.attributes) == 2 and table.of != "scores":
             charts += _map(table, title)
     brief = main and alone
-    last = ("mean", "smd") if table.of == "scores" else ("shortfall",)
+    last = ("mean", "smd") if table.of == "scores" else ()
     keys = ("n_samples", "favourable", "rate", "interval", "impact")
     widths: tuple[float, ...] = (_named(table), 0.7, 0.95, 0.75, 1.25, 1.05)
     if not brief:
@@ -348,7 +333,8 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
             words.listed(table.attributes),
             say("Impact ratio ({percent} CI)", percent=words.percent_of("95")),
             made["difference"].head,
-            *("Corrected p", "Short of average"),
+            # of two groups there is one test
+            "p" if sum(line.impact_ratio is not None for line in lines) == 2 else "Corrected p",
         ),
         rows=tuple(
             (
@@ -358,18 +344,15 @@ def _against(table: GroupTable, title: str, *, optional: bool) -> Grid:
                     say("too few") if line.excluded else _cell(made[key], table, line)
                     for key in ("difference", "holm")
                 ),
-                _cell(made["shortfall"], table, line),
             )
             for line in lines
         ),
-        widths=(_named(table), 1.5, 1.8, 1.0, 0.9),
-        right=(1, 2, 3, 4),
+        widths=(_named(table), 1.5, 1.8, 1.0),
+        right=(1, 2, 3),
         caption=say(
-            "{title}: compared with the reference group ({reference}); short of average: "
-            "favourable outcomes missing to the rate of all, {rate} (–: none)",
+            "{title}: compared with the reference group ({reference})",
             title=title,
             reference=reference,
-            rate=words.percent(table.favourable, table.n_samples),
         ),
         key=_key("against", table),
         optional=optional or len(table.attributes) > 1 or table.of != "decisions",
@@ -411,17 +394,17 @@ def _grid(
             shown=words.number(len(lines)),
             groups=words.number(len(table.lines)),
         )
+    if any(line.excluded for line in lines):
+        caption += say(
+            "; “too few” is under {percent} of those whose group is recorded",
+            percent=words.percent_of("2"),
+        )
     if "impact" in keys:
         if table.unknown:
             caption += say(
                 "; group recorded: {people}; group not recorded: {unknown}",
                 people=words.number(table.n_samples),
                 unknown=words.number(table.unknown),
-            )
-        if any(line.excluded for line in lines):
-            caption += say(
-                "; “too few” is under {percent} of those whose group is recorded",
-                percent=words.percent_of("2"),
             )
         if any(line.below for line in lines):
             caption += "; * below the four-fifths threshold"
@@ -518,8 +501,8 @@ def _calibration(material: Material) -> list[Block]:
                 "Whether a score means the same in every group. The columns are bins of "
                 "scores; a cell is the share with the favourable recorded outcome minus the "
                 "mean score of its members, in percentage points: above zero, more of them "
-                "had the favourable recorded outcome than their scores predicted. Cells with "
-                "fewer than {few} individuals are in brackets; – marks an empty cell.",
+                "had the favourable recorded outcome than their scores predicted; – marks a cell "
+                "with fewer than {few} individuals.",
                 few=words.number(_FEW),
             )
         ),
@@ -608,8 +591,7 @@ def _gaps(line: GroupLine, ends: Sequence[tuple[float, float]]) -> Iterator[str]
     held = {(each.low, each.high): each for each in line.calibration}
     for end in ends:
         each = held.get(end)
-        if each is None or not each.n_samples:
+        if each is None or each.n_samples < _FEW:
             yield "–"
-            continue
-        gap = words.signed(100 * (each.observed - each.expected), 1)
-        yield f"({gap})" if each.n_samples < _FEW else gap
+        else:
+            yield words.signed(100 * (each.observed - each.expected), 1)

@@ -26,10 +26,7 @@ _TOLD = fixed(
     "This information is supplied by the auditor. It is not measured or verified in this "
     "audit and does not affect any figure."
 )
-_UNTOLD = fixed(
-    "The auditor has not supplied this information. It cannot be measured in an audit, and no "
-    "figure depends on it."
-)
+_UNTOLD = fixed("The auditor has not supplied this information. It cannot be measured in an audit.")
 _SIGNED = fixed(
     "The signatory vouches for what this report states about the system, its use and its "
     "data, and for the decisions in its audit log. The figures can be verified without the "

@@ -37,12 +37,13 @@ _ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive ra
 _ERRORS_SAID = fixed(
     {
         "true": (
-            "Of those recorded “{outcome}”, the decision is favourable for {rate} ({group}) and "
-            "for {best_rate} ({best}, the reference): {shown}."
+            "Of those recorded “{outcome}”, the decision is favourable for {rate} of {group} "
+            "(n = {n}) against {best_rate} of {best} (n = {best_n}, the reference): {shown}."
         ),
         "false": (
-            "Of those not recorded “{outcome}”, the decision is still favourable for {rate} "
-            "({group}) and for {best_rate} ({best}, the reference): {shown}."
+            "Of those not recorded “{outcome}”, the decision is still favourable for {rate} of "
+            "{group} (n = {n}) against {best_rate} of {best} (n = {best_n}, the reference): "
+            "{shown}."
         ),
     }
 )
@@ -358,8 +359,10 @@ def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
         outcome=spec.favourable,
         rate=words.percent(*gap.counts),
         group=group_text(table, gap.line),
+        n=words.number(gap.counts[1]),
         best_rate=words.percent(*gap.reference),
         best=group_text(table, best),
+        best_n=words.number(gap.reference[1]),
         shown=shown,
     )
     values = {"rates": say(_ERROR_RATES[gap.what]), "by": words.listed(table.attributes)}
@@ -375,12 +378,17 @@ def _apart(gap: ErrorGap) -> str:
     """Write a difference with its interval: both in the direction that is named."""
     sign = -1 if gap.difference < 0 else 1
     low, high = sorted(100 * sign * end for end in gap.ends)
-    written = (signed(each, 1) if each < 0 else words.number(each, 1) for each in (low, high))
+    least, most = (words.number(abs(each), 1) for each in (low, high))
     values = {
         "n": words.number(100 * abs(gap.difference), 1),
         "percent": words.percent_of("95"),
-        "ends": words.ends(*written),
+        "ends": words.ends(least, most),
     }
+    # where both directions are possible, each end names its own
+    if low < 0 and gap.difference < 0:
+        values["ends"] = say("{least} higher to {most} lower", least=least, most=most)
+    elif low < 0:
+        values["ends"] = say("{least} lower to {most} higher", least=least, most=most)
     if gap.difference < 0:
         return say("{n} percentage points lower ({percent} CI {ends})", **values)
     return say("{n} percentage points higher ({percent} CI {ends})", **values)
@@ -443,8 +451,9 @@ def _small(table: GroupTable) -> str:
         return ""
     return say_many(
         len(few),
-        "{n} group is too small for an impact ratio.",
-        "{n} groups are too small for an impact ratio.",
+        "{n} of the {groups} groups is too small for an impact ratio.",
+        "{n} of the {groups} groups are too small for an impact ratio.",
+        groups=words.number(sum(line.known for line in table.lines)),
     )
 
 

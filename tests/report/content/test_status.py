@@ -191,7 +191,7 @@ def test_a_category_left_out_of_the_ratios_has_to_be_justified(store, small):
         example_details("ll144", small_categories=""), categories=Categories(sex="sex")
     )
     left = obstacles("ll144", details, store)
-    assert left == (("Categories under 2 %",) if small else ())
+    assert left == (("Why groups under 2 % are left out",) if small else ())
     assert obstacles("plain", example_details("plain"), store) == ()
     told = Details({**details.texts, "small_categories": "Too few."}, categories=details.categories)
     assert obstacles("ll144", told, store) == ()

@@ -93,11 +93,11 @@ def _one_by_one(material: Material) -> list[Block]:
     return [
         Text(
             say(
-                "Each tested instance is compared with itself under the {count} combinations "
-                "of the protected values below. {stays} When the decision changes, the "
-                "instance and its counterfactual are a discriminatory pair (a technical "
+                "Each tested instance is compared with its counterfactuals: the {count} other "
+                "combinations of the protected values below. {stays} When the decision changes, "
+                "the instance and its counterfactual are a discriminatory pair (a technical "
                 "term, not a legal finding).",
-                count=words.number(domain.combination_count),
+                count=words.number(domain.combination_count - 1),
                 stays=_what_stays(domain),
             )
         ),

@@ -135,11 +135,7 @@ def _unknown_groups(material: Material) -> list[Block]:
                 words.number(missing),
                 words.number(hidden),
                 words.percent(missing + hidden, spec.data.rows),
-                "a separate category"
-                if attribute.unknown
-                else "not a starting point"
-                if missing
-                else "–",
+                "a separate category" if attribute.unknown else "not tested" if missing else "–",
             )
         )
     filled = material.filled("Categories")
@@ -261,8 +257,8 @@ def _steps(material: Material) -> list[Block]:
             widths=(1.1, 2.8, 0.7, 0.7),
             right=(2, 3),
             caption=(
-                "Rows that a step does not use. Each step begins with all rows, a mitigation with "
-                "those that can be tested; within a step, a row counts under its first reason"
+                "Rows that a step does not use; a row is counted under the first reason that "
+                "applies"
             ),
             key="rows",
             evidence="observed",
@@ -298,12 +294,11 @@ def _steps_of_groups(material: Material, total: int) -> list[tuple[str, str, int
 def _starting_points(total: int, unusable: int) -> str:
     if not unusable:
         return say(
-            "All {total} rows are complete and within the allowed values, so all can be "
-            "starting points.",
+            "All {total} rows are complete and within the allowed values, so all can be tested.",
             total=words.number(total),
         )
     return say(
-        "Of {total} rows, {usable} can be starting points. {unusable} cannot, because a "
+        "Of {total} rows, {usable} can be tested. {unusable} cannot, because a "
         "value is missing or not allowed in this audit, or a constraint is broken.",
         usable=words.number(total - unusable),
         total=words.number(total),
