@@ -388,11 +388,8 @@ def _example(
 
 
 def reverse_sentence(pair: Pair) -> str:
-    """Say where the same values are found with the decisions the other way round."""
-    number, run = words.number(pair.id), str(pair.run)
-    return say(
-        "An example of the opposite effect is pair {number} of run {run}.", number=number, run=run
-    )
+    """Say which pair has the same change and the opposite effect."""
+    return say("An example of the opposite effect is pair {number}.", number=words.number(pair.id))
 
 
 def _counted(runs: Sequence[Run], *, one: bool) -> str:
@@ -433,14 +430,13 @@ def pair_statement(
     ]
     sentence = say(
         "Changing {changes}, with everything else equal, changes the decision from {before} to "
-        "{after} (score {row} to {partner}; pair {number} of run {run}).",
+        "{after} (score {row} to {partner}; pair {number}).",
         changes=words.joined(changes),
         before=words.decision_word(spec, pair.row_class),
         after=words.decision_word(spec, pair.partner_class),
         row=words.score(spec, pair.row_score),
         partner=words.score(spec, pair.partner_score),
         number=words.number(pair.id),
-        run=str(pair.run),
     )
     label = say(
         "One discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])
@@ -457,11 +453,7 @@ def pair_statement(
         label,
         shown,
         sentence,
-        say(
-            "Everything else is equal (pair {number} of run {run}).",
-            number=words.number(pair.id),
-            run=str(pair.run),
-        ),
+        say("Everything else is equal (pair {number}).", number=words.number(pair.id)),
     )
 
 

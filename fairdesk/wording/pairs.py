@@ -40,7 +40,7 @@ def typicality_text(typicality: float | None) -> str:
 def plausible_text(pair: Compared[Any]) -> str:
     """Say whether a pair that was compared with the data is plausible, and else why not."""
     if pair.plausible:
-        usual = "" if pair.typicality is None else "as usual and "
+        usual = "" if pair.typicality is None else "about as usual as data rows and "
         return f"Plausible: both instances are {usual}as near to the data as data rows are."
     rare = [
         what

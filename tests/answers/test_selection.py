@@ -423,7 +423,7 @@ def test_an_answer_says_where_the_decisions_are_the_other_way_round(store):
         for known in (reverse, None)
     )
     sentence = reverse_sentence(reverse)
-    assert f"pair {turned} " in sentence
+    assert sentence.endswith(f"pair {turned}.")
     assert sentence in said.said.brief
     assert sentence in said.details
     assert "opposite direction" not in " ".join(said.details)

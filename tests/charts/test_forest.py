@@ -149,9 +149,11 @@ RATIOS = Ratios(
 
 def test_impact_ratios_stand_beside_the_screening_line_with_their_people():
     drawn = RATIOS.lay_out(PAPER)
-    assert {"0.39 (n = 16,000)", "1.00 (n = 32,000)", "four-fifths threshold (0.8)"} <= set(
-        texts(drawn)
-    )
+    assert {
+        "0.39 (n = 16,000)",
+        "1.00 (n = 32,000)",
+        "below the four-fifths threshold, 0.8",
+    } <= set(texts(drawn))
     assert "Lowest: Female, 0.39 (n = 16,000); 1 of 3 are below" in RATIOS.alt()
     assert "Other: 0.90 (n = 120), 0.20 to 4.00" in RATIOS.alt()
     # told apart in grey too: a triangle below the line, a square for the highest, a circle else
@@ -166,4 +168,4 @@ def test_charts_write_numbers_in_the_reports_language():
     with using("fr"):
         written = texts(RATIOS.lay_out(PAPER))
     assert "0,39 (n = 16\u202f000)" in written
-    assert "four-fifths threshold (0,8)" in written
+    assert "below the four-fifths threshold, 0,8" in written

@@ -662,7 +662,7 @@ def test_the_sidebar_has_the_lowest_ratio_of_decisions(spec):
         lines=tuple(msgspec.structs.replace(line, impact_ratio=0.01) for line in TABLE.lines),
     )
     lowest = min(line.impact_ratio for line in TABLE.lines)
-    assert group_words.lowest_in_short(spec, (labels, TABLE)) == f"lowest ratio {lowest:.2f}"
+    assert group_words.lowest_in_short(spec, (labels, TABLE)) == f"ratio {lowest:.2f} by sex"
     # that of several attributes would not be the one with which the summary begins
     crossed = msgspec.structs.replace(
         TABLE,
@@ -672,8 +672,8 @@ def test_the_sidebar_has_the_lowest_ratio_of_decisions(spec):
             for line in TABLE.lines
         ),
     )
-    assert group_words.lowest_in_short(spec, (crossed, TABLE)) == f"lowest ratio {lowest:.2f}"
-    assert group_words.lowest_in_short(spec, (crossed,)) == "lowest ratio 0.02"
+    assert group_words.lowest_in_short(spec, (crossed, TABLE)) == f"ratio {lowest:.2f} by sex"
+    assert group_words.lowest_in_short(spec, (crossed,)) == "ratio 0.02 by sex and job"
     assert group_words.lowest_in_short(spec, (RULE,)) == ""
 
 

@@ -54,7 +54,7 @@ def test_where_less_is_known_less_is_said():
 @pytest.mark.parametrize(
     ("plausible", "typicality", "partner", "said"),
     [
-        (1, 0.4, 0.2, "as usual and as near"),
+        (1, 0.4, 0.2, "as usual as data rows and as near"),
         (1, None, None, "are as near"),
         (0, 0.01, 0.2, "the instance is rarer"),
         (0, 0.4, 0.05, "its counterfactual is rarer"),

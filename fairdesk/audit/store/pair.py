@@ -236,7 +236,7 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
             export="pair",
             member="id",
             title="No.",
-            tip="In the order found",
+            tip="Pairs of all runs are numbered in the order found",
         ),
     ]
     run: Annotated[int, PairField(kind="number", column="INTEGER NOT NULL", export="run")]

@@ -230,7 +230,7 @@ class Forest:
         yield Line(best.rate, extremes, "ink")
         fifths = float(FOUR_FIFTHS) * best.rate
         below = say(
-            "below four fifths of the highest rate: {share}", share=words.percent(fifths, 1.0)
+            "below {share}, four fifths of the highest rate", share=words.percent(fifths, 1.0)
         )
         yield Line(fifths, below, "discriminatory", (4, 2), shaded=True, below=True)
 
@@ -299,12 +299,12 @@ class Ratios:
         # an interval of few people may reach far; what matters is below 1
         highest = min(max(1.0, *(row.ends[2] for row in rows if row.ends)), 1.6)
         fifths = float(FOUR_FIFTHS)
-        screening = say("four-fifths threshold ({line})", line=words.number(fifths, 1))
+        screening = say("below the four-fifths threshold, {line}", line=words.number(fifths, 1))
         lines = (
             Line(1.0, "", "ink"),
             Line(fifths, screening, "discriminatory", (4, 2), shaded=True, below=True),
         )
-        title = say("impact ratio: rate divided by that of the reference")
+        title = say("impact ratio (reference: 1.0)")
         return Plot(rows, lines, highest, tenths, title)
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
@@ -426,7 +426,7 @@ class _Layout:
                 y += lead
                 continue
             indent = lead if line.below else 0.0
-            room = self._paper.width - frame.left - indent
+            room = self._paper.width - indent
             (text,) = self._paper.wrapped(line.text, room, 1)
             wide = self._paper.extent(text, small) + indent
             # what lies below the line is told on that side

@@ -176,10 +176,15 @@ def shortest(figures: Iterable[Metric]) -> str:
 def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
     """Write the lowest impact ratio, as the overview has it, for a line of the sidebar."""
     tables = of_main_kind(spec, [each for each in figures if isinstance(each, GroupTable)])
-    worst = worst_of(lowest(tables)) if tables else None
-    if worst is None or worst.impact_ratio is None:
+    table = lowest(tables) if tables else None
+    worst = None if table is None else worst_of(table)
+    if table is None or worst is None or worst.impact_ratio is None:
         return ""
-    return say("lowest ratio {ratio}", ratio=words.number(worst.impact_ratio, 2))
+    return say(
+        "ratio {ratio} by {attributes}",
+        ratio=words.number(worst.impact_ratio, 2),
+        attributes=words.joined(table.attributes),
+    )
 
 
 def best_so_far(figures: Iterable[Metric]) -> str:

@@ -22,6 +22,7 @@ from fairdesk.gui.workspace.pairs.plausible import ShareBar
 from fairdesk.gui.workspace.pairs.side_by_side import (
     SideBySide,
     changes,
+    is_row,
     sentence,
     side_by_side_table,
 )
@@ -235,7 +236,7 @@ class PairDetail(QWidget):
         self._reverse = found
         self._turn.setVisible(found is not None)
         if found is not None:
-            self._turn.setText(f"The other way round: pair {words.number(found.id)} →")
+            self._turn.setText(f"Opposite effect: pair {words.number(found.id)} →")
 
     def _show_reverse(self) -> None:
         if self._reverse is not None:
@@ -384,6 +385,9 @@ class PairDetail(QWidget):
             said.append(usual(pair.typicality, many))
         if form is None:
             said.append("Searching for the nearest data row…")
+        elif is_row(pair, form.real):
+            # the column of the table names it
+            pass
         elif form.real is None:
             said.append("No row of the data is complete, so no distance can be calculated.")
         else:
@@ -391,7 +395,8 @@ class PairDetail(QWidget):
             count = "all" if alike == len(domain.others) else f"{alike} of"
             said.append(
                 f"Nearest data row: {words.number(form.real.row)}, recorded outcome "
-                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} other attributes."
+                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} attributes that are "
+                "not protected."
             )
         self._plausible.setText(" ".join(said))
         real = None if form is None else form.real

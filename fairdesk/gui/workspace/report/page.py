@@ -43,6 +43,7 @@ from fairdesk.gui.workspace.report_form.form import ReportForm
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.provenance.signing import Key
 from fairdesk.results.proofs import Proven
+from fairdesk.wording import words
 
 #: The form is at least so wide, the pages too.
 _LEAST_FORM, _LEAST_PAGES = 280, 370
@@ -176,7 +177,7 @@ class ReportPage(QWidget):
             return Standing("draft again", Sign.OUTDATED)
         empty = len(self.draft.state.obstacles)
         if empty:
-            return Standing(f"draft, {empty} missing", Sign.NOT_YET)
+            return Standing(f"draft, {words.counted(empty, 'field')} to fill", Sign.NOT_YET)
         return Standing("draft, complete", Sign.DONE)
 
     def keep(self) -> None:

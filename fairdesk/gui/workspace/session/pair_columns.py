@@ -109,7 +109,7 @@ def mark_in_full(pair: Pair) -> str:
 
 
 def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple[Cells, ...]:
-    """Make the table's columns: mark, decision, what changes, scores, all that differs, the others.
+    """Make the table's columns: mark, number, decision, what changes, scores, what differs, others.
 
     Where several attributes are protected, what changes has a column of its own.
 
@@ -167,11 +167,12 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
     )
     return (
         *(replace(each, text=mark_text, full=mark_in_full) for each in fields(("mark",))),
+        *fields(FIRST),
         *(*fields(MARKED.keys() - {"mark"}), *fields(decided)),
         *((changed,) if len(protected) > 1 else (*protected, *following)),
         *(*fields(name for name in FOUND if name not in decided), difference),
         *((*protected, *following) if len(protected) > 1 else ()),
-        *(*fields(FIRST), *fields(WEIGHED), *others),
+        *(*fields(WEIGHED), *others),
     )
 
 

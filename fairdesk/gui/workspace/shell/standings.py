@@ -93,11 +93,10 @@ def _examples(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     examples = with_examples(runs)
     if not examples:
         return _lacking(spec, QuestionKind.EXAMPLES, "not run")
-    last, pairs = examples[-1].state, words.number(pairs_found(examples))
-    finding = sum(bool(run.found) for run in examples)
-    # all runs as on the page, the overview and in the report; the page says how many each found
-    text = f"{pairs} in {finding} runs" if finding > 1 else f"{words.state_word(last)}, {pairs}"
-    return Standing(text, OF_STATE[last])
+    # how many says nothing of how common they are: that stands on the page alone
+    found = "examples" if pairs_found(examples) else "none"
+    last = examples[-1].state
+    return Standing(f"{words.state_word(last)}, {found} found", OF_STATE[last])
 
 
 def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:

@@ -1,4 +1,5 @@
 import threading
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -82,10 +83,20 @@ def known(qtbot, reading):
     return reading
 
 
+def test_the_nearest_row_is_told_unless_the_pair_begins_with_it(known):
+    detail = known.examples.detail
+    assert phrases.NEAREST_ROW in detail._plausible.text()
+    form = detail._form
+    row = replace(form.real, person=form.pair.row)
+    detail._tell_plausible(form.pair, replace(form, real=row))
+    assert detail._plausible.text()
+    assert phrases.NEAREST_ROW not in detail._plausible.text()
+
+
 def test_no_button_of_a_pair_is_cut_in_a_small_window(qtbot, reading):
     reading.resize(960, 500)
     detail = reading.examples.detail
-    detail._turn.setText("The other way round: pair 7,899 →")
+    detail._turn.setText("Opposite effect: pair 7,899 →")
     detail._turn.show()
     shown = [detail._bring, detail._why, detail._turn, detail._flag, detail._dismiss]
     qtbot.waitUntil(lambda: detail.width() < 400)

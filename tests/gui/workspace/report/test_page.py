@@ -422,7 +422,7 @@ def test_tab_goes_through_the_form_from_top_to_bottom(no_pages, qtbot, audit):
 def test_the_list_of_steps_counts_what_a_draft_lacks(no_pages, audit):
     step = audit.steps.item(NAMES.index(REPORT))
     said = step.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert f"draft, {len(audit.report.draft.state.obstacles)} missing" in said
+    assert f"draft, {len(audit.report.draft.state.obstacles)} fields to fill" in said
     for key, text in example_details("plain").texts.items():
         audit.report.draft.write_text(key, key, text)
     settle(audit)

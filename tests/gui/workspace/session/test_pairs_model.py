@@ -166,8 +166,9 @@ def test_a_changed_pair_is_shown_where_it_is(qtbot, model, path):
         changed = store.pair(pair.id)
     with qtbot.waitSignal(model.dataChanged):
         model.replace(changed)
-    assert model.index(3, 0).data() == "⚑✎"
-    tip = model.index(3, 0).data(Qt.ItemDataRole.ToolTipRole)
+    mark = model.index(3, column(model, "Mark"))
+    assert mark.data() == "⚑✎"
+    tip = mark.data(Qt.ItemDataRole.ToolTipRole)
     assert "<b>" not in tip
     assert "look" in tip
 
@@ -179,13 +180,13 @@ def test_a_copy_has_a_header_and_no_stray_tabs(qtbot, model, path):
     assert len(lines) == 4
     # what changes goes before the scores, and what differs otherwise after them
     heads = lines[0].split("\t")
-    assert heads[:4] == ["Mark", "Decision", "Change", "Score"]
+    assert heads[:5] == ["Mark", "No.", "Decision", "Change", "Score"]
     assert heads.index("Difference") < heads.index("age")
     with Store.open(path) as store:
         domain = store.spec.domain
     for line, pair in zip(lines[1:], pairs, strict=True):
         names = {domain.names[i] for i in domain.protected if pair.row[i] != pair.partner[i]}
-        assert line.split("\t")[2].count(" → ") == len(names)
+        assert line.split("\t")[3].count(" → ") == len(names)
     assert all(line.count("\t") == len(model.columns) - 1 for line in lines)
 
 
