@@ -23,10 +23,10 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
     """Return the clearest discriminatory pair of an audit; ``None`` where there is none to show.
 
     Flagged pairs come first; then plausible ones (where that was computed); then those whose effect
-    is not the rarer one of that change among the individuals in the data; then those of which
-    neither score is next to the decision threshold; then those in which one protected attribute
-    alone changes; then those of which both are more typical; then those whose score nearer to the
-    threshold is farther from it. Dismissed ones are never shown.
+    is not the rarer one of that change among the individuals in the data; then those of a data
+    row; then those of which neither score is next to the decision threshold; then those in which
+    one protected attribute alone changes; then those of which both are more typical; then those
+    whose score nearer to the threshold is farther from it. Dismissed ones are never shown.
 
     Parameters
     ----------
@@ -42,6 +42,8 @@ def clearest(store: Store, hidden: Callable[[Pair], bool] = lambda _pair: False)
     if not pool:
         pool = first(SHOWN)
         pool += first(PairQuery(order="difference", descending=True))
+        # those of rows of the data, of which the plausible ones need not be among the first
+        pool += first(PairQuery(order="plausible", descending=True, within=0.0))
     return min(pool, key=partial(_rank, store.spec, _directed(store)), default=None)
 
 
@@ -87,7 +89,8 @@ def _rank(
     away = margin_of(pair)
     typical = min(pair.typicality or 0.0, pair.partner_typicality or 0.0)
     changed, rare = len(_changed(spec, pair)), _is_rare(spec, directed, pair)
-    return -(pair.plausible or 0), rare, away < NARROW, changed, -typical, -away, pair.id
+    real = pair.distance == 0
+    return -(pair.plausible or 0), rare, not real, away < NARROW, changed, -typical, -away, pair.id
 
 
 def _directed(store: Store) -> dict[frozenset[str], Share]:

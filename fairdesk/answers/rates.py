@@ -110,8 +110,8 @@ def misfit_sentence(
     if not groups:
         return ""
     return say(
-        "The model of the data does not fit {groups}: of people, quote what is counted in the "
-        "data.",
+        "The model of the data does not fit {groups}: do not quote its shares, but what is "
+        "counted in the data.",
         groups=groups,
     )
 

@@ -20,6 +20,7 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange, Share
+from fairdesk.results.proofs import NeighbourhoodCounts
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.certified.neighbourhoods import (
@@ -46,6 +47,8 @@ Run = RunRecord | RunState
 _Run = TypeVar("_Run", bound=Run)
 #: What shares are of, in the order in which they are shown: individuals before combinations.
 _WHOM = ("data", "domain", "perturbed")
+#: A count of the rows answers what is certain where at most this share of them is undecided.
+_FEW = 0.05
 
 
 def answers(
@@ -458,10 +461,18 @@ def pair_statement(
 
 
 def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
-    """Say what is certified, falsified and undecided; or what an exhaustive count shows."""
+    """Say what is certified: of the rows with their neighbours, of the population, of the domain.
+
+    Or what an exhaustive count of the domain shows, where nothing else does.
+    """
     tried = _among(runs, Question.CERTAIN)
+    around = next((each for each in reversed(tried) if _decides_rows(each)), None)
     run = best_run(Question.CERTAIN, tried)
     best = None if run is None else proven_of(run.figures)
+    if run is not None and best is None and around is None:
+        around = run if neighbourhoods_of(run.figures) is not None else None
+    if around is not None:
+        return _certain_around(spec, around, runs)
     if run is not None and best is not None:
         weighted = proven_of(run.figures, "population")
         of_people = proven_of(run.figures, "people")
@@ -488,15 +499,32 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
             # shares that are not to be quoted are in the chart, and said where the proof is
             said = msgspec.structs.replace(said, sentence=brief) if unfit else said
         return _answer(Question.CERTAIN, said, details, run, tried, drawn)
-    if run is not None and (around := neighbourhoods_of(run.figures)) is not None:
-        said, drawn = neighbourhood_statement(spec, around), pictures.proof(spec, run)
-        return _answer(Question.CERTAIN, said, (say(NOT_MEANT),), run, tried, drawn)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))
     run, share = exact[0]
     said = figures.share_statement(spec, share)
     return _answer(Question.CERTAIN, said, (), run, tried, pictures.proof(spec, run))
+
+
+def _decides_rows(run: Run) -> bool:
+    """Return whether a run certified around the data rows, and left few of them undecided."""
+    found = neighbourhoods_of(run.figures)
+    return found is not None and found.undecided <= _FEW * found.rows
+
+
+def _certain_around(spec: AuditSpec, run: Run, runs: Sequence[Run]) -> Answer:
+    """Say what is certified of the rows with their neighbours, and of a population that fits."""
+    tried = _among(runs, Question.CERTAIN)
+    (found,) = (each for each in run.figures if isinstance(each, NeighbourhoodCounts))
+    details = [say(NOT_MEANT)]
+    if (other := best_run(Question.CERTAIN, tried)) is not None:
+        of_people = proven_of(other.figures, "people")
+        unfit = misfit_sentence(spec, other.figures, decision_tables(runs))
+        if of_people is not None and not unfit:
+            details.append(proven_statement(of_people).sentence)
+    said = neighbourhood_statement(spec, found)
+    return _answer(Question.CERTAIN, said, details, run, tried, pictures.proof(spec, run))
 
 
 def _why_proven(spec: AuditSpec, runs: Sequence[Run]) -> str:

@@ -109,6 +109,9 @@ def standard_runs(plan: StandardPlan, spec: AuditSpec, table: Table) -> Standard
         take(run)
     if plan.mitigate:
         take(RunSpec(mitigation_method(run.method for run in runs) or "repair-aequitas"))
+    if "certify" in left_out:
+        # what keeps the one from being done keeps the other, and is said once
+        left_out.pop("neighbourhoods", None)
     return StandardRuns(planned(runs, plan.limit), left_out)
 
 
@@ -135,6 +138,8 @@ def _full(spec: AuditSpec) -> list[RunSpec]:
         _share(spec.model, PlanKind.FULL),
         _pairs(spec.model),
         *_subgroups(spec),
+        # of individuals before combinations; it takes a moment, and others find the pairs
+        RunSpec("neighbourhoods", {"keep": 0}),
         RunSpec("certify", {"gain": _GAIN}),
     ]
 

@@ -18,6 +18,8 @@ NAMES: Final = {
     "discriminatory": "falsified (changes)",
     "undecided": "undecided",
 }
+#: Of a data row whose own decision is unchanged, and that of one of its neighbours changes.
+NEIGHBOUR: Final = "neighbour"
 _SHARES: Final = {
     "consistent": "{share} certified (unchanged)",
     "discriminatory": "{share} falsified (changes)",
@@ -27,6 +29,19 @@ _LEAST_SHARES: Final = {
     "consistent": "at least {share} certified (unchanged)",
     "discriminatory": "at least {share} falsified (changes)",
     "undecided": "at most {share} undecided",
+}
+#: The same of data rows with their neighbours.
+AROUND: Final = {
+    "consistent": "unchanged, with every neighbour",
+    "discriminatory": "changes",
+    NEIGHBOUR: "changes for a neighbour only",
+    "undecided": "undecided",
+}
+_AROUND_SHARES: Final = {
+    "consistent": "{share} unchanged, with every neighbour",
+    "discriminatory": "{share} changes",
+    NEIGHBOUR: "{share} changes for a neighbour only",
+    "undecided": "{share} undecided",
 }
 #: The same of rows that were counted, where nothing is proven.
 COUNTED: Final = {"consistent": "decision unchanged", "discriminatory": "decision changes"}
@@ -57,6 +72,11 @@ def sentence(verdict: str, share: str, *, least: bool = False, counted: bool = F
     if counted:
         return say(_COUNTED_SHARES[verdict], share=share)
     return say((_LEAST_SHARES if least else _SHARES)[verdict], share=share)
+
+
+def sentence_around(verdict: str, share: str) -> str:
+    """Say a share of the data rows with their neighbours: ``25.88 % unchanged, with every …``."""
+    return say(_AROUND_SHARES[verdict], share=share)
 
 
 def proven_text(proven: Proven) -> str:

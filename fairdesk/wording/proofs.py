@@ -65,14 +65,18 @@ def covers_sentence(spec: AuditSpec) -> str:
     return say("This also covers {people} who are not in the data.", **words.whom(spec.person))
 
 
-def population_note(spec: AuditSpec) -> str:
-    """Say what a share of the population means, and what it does not."""
-    means = say(
+def model_sentence(spec: AuditSpec) -> str:
+    """Say what the population is, and what its shares are not."""
+    return say(
         "The population is a statistical model of the data: its shares are not shares of real "
         "{people}.",
         **words.whom(spec.person),
     )
-    return f"{covers_sentence(spec)} {means}"
+
+
+def population_note(spec: AuditSpec) -> str:
+    """Say what a share of the population means, and what it does not."""
+    return f"{covers_sentence(spec)} {model_sentence(spec)}"
 
 
 def proven_of(

@@ -51,7 +51,7 @@ def test_bounds_of_a_group_that_the_model_of_the_data_does_not_fit_are_not_shown
     assert (outside.observed, inside.observed) == (0.1, 0.5)
     assert (outside.is_outside, inside.is_outside) == (True, False)
     assert misfit_sentence(spec, (RATES,), (TABLE,)) == (
-        f"{phrases.UNFIT} sex = female: of people, quote what is counted in the data."
+        f"{phrases.UNFIT} sex = female: do not quote its shares, but what is counted in the data."
     )
     fits = replace(TABLE, lines=TABLE.lines[1:])
     assert misfit_sentence(spec, (RATES,), (fits,)) == ""
@@ -126,5 +126,5 @@ def test_what_is_proven_of_a_model_of_the_data_names_the_groups_that_it_does_not
         assert said.value.startswith("At least 10") is not named
         assert ("model of the data that does not fit" in said.label) is named
         assert ("at least 10.00" in plain(said.sentence)) is not named
-        assert said.sentence.endswith("quote what is counted in the data.") is named
+        assert said.sentence.endswith("but what is counted in the data.") is named
         assert ("sex = female" in said.shortest) is named

@@ -25,12 +25,14 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
+from fairdesk.wording.proofs import proven_statement
 from tests import phrases
 from tests.plausible import scored
 from tests.report import repairs
 from tests.report.building import people_store, spec_of
 from tests.wording.test_about_groups import BLACK, MINED, RULE, TABLE
 from tests.wording.test_figures import EXACT, PROVEN, SHARE, plain
+from tests.wording.test_neighbourhoods import FOUND as AROUND
 
 replace = msgspec.structs.replace
 BOTH = replace(SHARE, attributes=("sex", "job"))
@@ -286,6 +288,20 @@ def test_certain_is_what_leaves_least_undecided(spec):
     assert (whole.run, whole.said.value) == (5, "Exactly 17")
 
 
+def test_what_is_certain_of_people_comes_before_what_is_certain_of_a_model_of_the_data(spec):
+    of_people = replace(PROVEN, of="people", certified=0.7, falsified=0.2, undecided=0.1)
+    decided = replace(AROUND, falsified=690, undecided=0)
+    around, proof = run(1, "neighbourhoods", decided), run(2, "certify", PROVEN, of_people)
+    answer = answered(spec, Question.CERTAIN, around, proof)
+    assert (answer.run, answer.others, answer.said.value) == (1, (2,), "4,310 of 5,000 applicants")
+    assert proven_statement(of_people).sentence in answer.details
+    assert len(answer.chart.bars) == 1
+    # with many undecided it says less than the other
+    rough = run(1, "neighbourhoods", replace(AROUND, certified=10, undecided=4_578))
+    assert answered(spec, Question.CERTAIN, rough, proof).run == 2
+    assert answered(spec, Question.CERTAIN, rough).run == 1
+
+
 def test_an_exhaustive_count_of_the_domain_is_certain_where_nothing_was_certified(spec):
     counted = run(1, "enumerate", COUNTED, tried=5_000, found=200)
     answer = answered(spec, Question.CERTAIN, counted, run(2, "estimate", LARGER))
@@ -464,6 +480,13 @@ def test_an_audit_of_texts_protects_no_attribute_and_has_no_pairs(tmp_path):
 def test_the_more_plausible_of_those_that_change_one_attribute_is_clearest(store):
     score_plausibility(store, 1.0, 0.9, 0.2, 1.0, 0.4, 1.0)
     assert clearest(store).id == 2
+
+
+def test_a_row_of_the_data_is_clearer_than_one_that_was_made(store):
+    nearest, usual = np.zeros(PAIRS, dtype=int), np.array([1.0, 0.9, 0.2, 1.0, 0.4, 1.0])
+    away = np.array([0.1, 0.1, 0.1, 0.0, 0.1, 0.1])
+    store.score_plausibility(np.arange(1, PAIRS + 1), scored(away, nearest, usual))
+    assert clearest(store).id == 4
 
 
 def test_a_pair_next_to_the_threshold_is_never_the_clearest_of_several(store):

@@ -32,7 +32,7 @@ def keys(standard):
 def test_a_full_audit_answers_all_questions_in_their_order():
     spec, table = audit()
     full = standard_runs(FULL, spec, table)
-    assert keys(full) == ["groups", "estimate", "maft", "testsgd", "certify"]
+    assert keys(full) == ["groups", "estimate", "maft", "testsgd", "neighbourhoods", "certify"]
     assert full.left_out == {}
 
 
@@ -75,6 +75,8 @@ def test_a_model_that_cannot_be_looked_into_is_not_certified_and_the_reason_is_g
     full = standard_runs(FULL, *audit((Capability.DECIDES, Capability.SCORES)))
     assert "certify" not in keys(full)
     assert METHODS["certify"].title in full.left_out["certify"]
+    # the same reason is given once
+    assert not {"neighbourhoods"} & {*keys(full), *full.left_out}
 
 
 def test_of_decisions_alone_groups_are_measured():

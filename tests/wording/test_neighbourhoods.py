@@ -27,13 +27,30 @@ def spec(tmp_path):
 
 def test_three_counts_in_three_sentences(spec):
     said = neighbourhood_statement(spec, FOUND)
-    assert (said.evidence, said.value) == ("proven", "4,310 of 5,000")
+    assert (said.evidence, said.value) == ("proven", "4,310 of 5,000 applicants")
     assert plain(said.sentence).startswith("For 4,310 of 5,000 applicants in the data the decision")
     assert plain(said.sentence).endswith(
-        " of sex and age, even if any other attribute were different (a number by up to 10 % of "
-        "its range). For 412 the decision changes, for the row itself (37) or a neighbour. 278 are "
-        "undecided."
+        " of sex and age, even if any one other attribute were different (a number by up to 10 % "
+        "of its range). For 37 it changes as they are, for 375 only with such a difference. 278 "
+        "are undecided."
     )
+    assert "even if any one other" in plain(said.brief)
+    assert said.brief.endswith("278 are undecided.")
+
+
+def test_where_no_neighbour_changes_more_only_the_rows_are_told(spec):
+    decided = msgspec.structs.replace(FOUND, falsified=37, undecided=653)
+    assert " For 37 it changes. 653" in plain(neighbourhood_statement(spec, decided).sentence)
+    whole = msgspec.structs.replace(decided, certified=4_963, undecided=0)
+    assert plain(neighbourhood_statement(spec, whole).sentence).endswith("For 37 it changes.")
+
+
+def test_the_label_says_whether_others_are_meant(spec):
+    labels = {
+        neighbourhood_statement(spec, msgspec.structs.replace(FOUND, changed=changed)).label
+        for changed in (0, 1, 2)
+    }
+    assert len(labels) == 3
 
 
 @pytest.mark.parametrize(
@@ -53,20 +70,21 @@ def test_who_is_a_neighbour(spec, changed, reach, together, end):
 
 def test_a_run_leads_with_it_and_says_what_it_does_not_mean(spec):
     run = RunState(1, "neighbourhoods", "done", figures=(FOUND,))
-    assert figures.headline(spec, run).value == "4,310 of 5,000"
+    assert figures.headline(spec, run).value == "4,310 of 5,000 applicants"
     assert figures.standing(run).startswith("4,310 rows certified")
     assert "9 regions examined" in figures.effort(run)
     assert NOT_MEANT in figures.sentences(spec, (FOUND,))
 
 
-def test_the_bar_has_three_parts(spec):
+def test_the_bar_sets_neighbours_apart(spec):
     (bar,) = spaces_of(spec, (FOUND,))
     assert [(verdict, bar.count(share)) for verdict, share in bar.parts()] == [
         ("consistent", "4,310"),
-        ("discriminatory", "412"),
+        ("discriminatory", "37"),
+        ("neighbour", "375"),
         ("undecided", "278"),
     ]
-    assert plain(bar.text(*next(bar.parts()))) == "at least 86.20 % certified (unchanged)"
+    assert plain(bar.text(*next(bar.parts()))) == "86.20 % unchanged, with every neighbour"
 
 
 @pytest.mark.parametrize(

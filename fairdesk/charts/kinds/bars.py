@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Spot, Words, hatched
+from fairdesk.charts.shapes import (
+    Box,
+    Colour,
+    Laid,
+    Marked,
+    Paper,
+    Path,
+    Shape,
+    Spot,
+    Words,
+    hatched,
+)
 
 #: By the height of a line of type: a bar's height, what a part needs to carry its sign, and the
 #: room between bars. And how wide a part is at least, to be seen.
@@ -32,8 +43,10 @@ class Part(NamedTuple):
     ----------
     share : float
         Of the whole, 0 to 1.
-    colour, sign : str
+    colour : Colour
         What it is told by.
+    sign : str
+        What it is told by where colours are not seen.
     label : str
         What stands below the bar; may be empty.
     tip : str
@@ -43,7 +56,7 @@ class Part(NamedTuple):
     """
 
     share: float
-    colour: str
+    colour: Colour
     sign: str
     label: str
     tip: str = ""
@@ -99,7 +112,8 @@ def _drawn(part: Part, spot: Spot, lead: float) -> Iterator[Shape]:
         yield Path((((x, y), (x, y + tall)),), "ground", 1.0)
     if wide - guessed >= _SIGNED * lead:
         middle = x + guessed + (wide - guessed) / 2
-        yield Words(middle, y + tall / 2, part.sign, "ground", "middle", bold=True)
+        tone = "ground" if isinstance(part.colour, str) else "ink"
+        yield Words(middle, y + tall / 2, part.sign, tone, "middle", bold=True)
     if part.guess is None:
         return
     yield from hatched(x, y, guessed, tall)
@@ -114,7 +128,12 @@ def _drawn(part: Part, spot: Spot, lead: float) -> Iterator[Shape]:
 
 def _labels(bar: Bar, paper: Paper, top: float) -> tuple[list[Shape], int]:
     """Write the labels of a bar, each behind its sign, on as many lines as they need."""
-    labels = [(part.colour, part.sign, part.label) for part in bar.parts if part.label]
+    # a mix is too pale for letters
+    labels = [
+        (part.colour if isinstance(part.colour, str) else "ink", part.sign, part.label)
+        for part in bar.parts
+        if part.label
+    ]
     labels += [("", "", part.guess.label) for part in bar.parts if part.guess is not None]
     lead, x, line = paper.lead, 0.0, 0
     found: list[Shape] = []

@@ -6,7 +6,7 @@ undecided, and never added to what is proven.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
@@ -14,8 +14,18 @@ from typing import NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.kinds import bars
-from fairdesk.charts.shapes import Laid, Marked, Paper
-from fairdesk.charts.verdicts import COUNTED, MARKS, NAMES, is_too_small, sentence, shown
+from fairdesk.charts.shapes import Colour, Laid, Marked, Paper, Tint
+from fairdesk.charts.verdicts import (
+    AROUND,
+    COUNTED,
+    MARKS,
+    NAMES,
+    NEIGHBOUR,
+    is_too_small,
+    sentence,
+    sentence_around,
+    shown,
+)
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import NeighbourhoodCounts, Proven
@@ -23,6 +33,12 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.figures import instances
 from fairdesk.wording.language import say
+
+#: How parts look: a neighbour's decision is paler than a row's own.
+_LOOKS: dict[str, tuple[Colour, str]] = {
+    **{verdict: (verdict, sign) for verdict, sign in MARKS.items()},
+    NEIGHBOUR: (Tint("discriminatory", 0.45, "card"), "(≠)"),
+}
 
 
 class Guess(NamedTuple):
@@ -60,6 +76,9 @@ class Space:
         Rows of the data, counted one by one: observed, not proven.
     attributes : tuple of str
         The protected attributes that are changed, of what is proven.
+    own : Fraction, optional
+        Of data rows with their neighbours: the share whose own decision changes, a part of
+        ``falsified``.
     """
 
     name: str
@@ -70,11 +89,24 @@ class Space:
     guess: Guess | None = None
     counted: bool = False
     attributes: tuple[str, ...] = ()
+    own: Fraction | None = None
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What its parts are called, by their verdicts."""
+        if self.own is not None:
+            return AROUND
+        return COUNTED if self.counted else NAMES
 
     def parts(self) -> Iterator[tuple[str, Fraction]]:
         """Yield the verdicts with their shares, those of nobody left out."""
-        left = 1 - self.certified - self.falsified
-        for verdict, share in zip(MARKS, (self.certified, self.falsified, left), strict=True):
+        own = self.falsified if self.own is None else self.own
+        for verdict, share in (
+            ("consistent", self.certified),
+            ("discriminatory", own),
+            (NEIGHBOUR, self.falsified - own),
+            ("undecided", 1 - self.certified - self.falsified),
+        ):
             if share > 0:
                 yield verdict, share
 
@@ -84,6 +116,8 @@ class Space:
 
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share with its verdict: what is proven is at least that."""
+        if self.own is not None:
+            return sentence_around(verdict, self.share(verdict, share))
         least = not self.exact and share < 1 and not is_too_small(verdict, share)
         return sentence(verdict, self.share(verdict, share), least=least, counted=self.counted)
 
@@ -124,7 +158,7 @@ class Space:
                 ends = (self.guess.low, self.guess.high)
                 guess = bars.Guess(self.guess.share, self.guessed(), ends)
             text, tip = self.text(verdict, share), self.tip(verdict, share)
-            found.append(bars.Part(float(share), verdict, MARKS[verdict], text, tip, guess))
+            found.append(bars.Part(float(share), *_LOOKS[verdict], text, tip, guess))
         return bars.Bar(self.name, found)
 
 
@@ -187,11 +221,14 @@ def space_of(name: str, proven: Proven) -> Space:
 
 def space_around(spec: AuditSpec, counts: NeighbourhoodCounts) -> Space:
     """Make a bar of the data rows with their neighbours."""
-    certified, falsified = (
-        Fraction(each, counts.rows) for each in (counts.certified, counts.falsified)
+    certified, falsified, own = (
+        Fraction(each, counts.rows) for each in (counts.certified, counts.falsified, counts.flipped)
     )
-    name = say("{people} in the data, with neighbours", people=words.plural(spec.person))
-    return Space(words.capital(name), certified, falsified, not counts.undecided, counts.rows)
+    name = words.capital(
+        say("{people} in the data, with neighbours", people=words.plural(spec.person))
+    )
+    exact = not counts.undecided
+    return Space(name, certified, falsified, exact=exact, n_samples=counts.rows, own=own)
 
 
 def _asked(name: str, share: Share) -> Space:
@@ -227,7 +264,7 @@ class Spaces:
     def falsified(self) -> tuple[bool, ...]:
         """Whether each part, by its key, is a falsified share: not one that rows only show."""
         return tuple(
-            verdict == "discriminatory" and not bar.counted
+            verdict in ("discriminatory", NEIGHBOUR) and not bar.counted
             for bar in self.bars
             for verdict, _share in bar.parts()
         )
@@ -258,7 +295,7 @@ class Spaces:
         rows: list[tuple[str, ...]] = []
         for bar in self.bars:
             for verdict, share in bar.parts():
-                name = COUNTED[verdict] if bar.counted else NAMES[verdict]
+                name = bar.names[verdict]
                 text = bar.text(verdict, share).removesuffix(f" {name}")
                 rows.append((bar.name, name, text, bar.count(share), bar.evidence(verdict)))
                 if verdict == "undecided" and bar.guess is not None:

@@ -135,11 +135,15 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
     of_people = proof_words.proven_of(run.figures, "people")
     if of_people is not None:
         # what is known of combinations is in the appendix: it is read as of people otherwise
-        tables = tuple(map(material.shown.table, decision_tables(material.runs)))
-        unfit = misfit_sentence(spec, run.figures, tables)
-        said = population_statement(of_people, unfit)
+        said = population_statement(of_people, _unfit(material, run))
         return [stated(said.with_more(words.ending(run)))]
     return [stated(each) for each in (said, rest) if each]
+
+
+def _unfit(material: Material, run: RunRecord) -> str:
+    """Name the groups that the model of the data does not fit; empty where it fits all."""
+    tables = tuple(map(material.shown.table, decision_tables(material.runs)))
+    return misfit_sentence(material.spec, run.figures, tables)
 
 
 def _whom(material: Material) -> str:
@@ -214,7 +218,9 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     # a share of independent attributes says less than one of the population
     of_marginals = None if of_people else proof_words.proven_of(run.figures, "population")
     if of_people is not None:
-        blocks.append(Text(proof_words.population_note(spec), lead=say("The population.")))
+        # of shares that are not to be quoted it matters little whom they cover
+        note = proof_words.model_sentence if _unfit(material, run) else proof_words.population_note
+        blocks.append(Text(note(spec), lead=say("The population.")))
     if "results" not in material.chapters:
         blocks += [
             Text(

@@ -38,23 +38,25 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
         "tested value of {names}{even}.",
         **values,
     )
-    falsified = say_many(
-        found.falsified,
-        "For {n} the decision changes, for the row itself or a neighbour.",
-        "For {n} the decision changes, for the row itself ({own}) or a neighbour.",
-        own=words.number(found.flipped),
-    )
-    undecided = say_many(found.undecided, "{n} is undecided.", "{n} are undecided.")
+    rest = [say("For {own} it changes.", own=words.number(found.flipped))]
+    if found.falsified > found.flipped:
+        rest = [
+            say(
+                "For {own} it changes as they are, for {more} only with such a difference.",
+                own=words.number(found.flipped),
+                more=words.number(found.falsified - found.flipped),
+            )
+        ]
+    if found.undecided:
+        rest.append(say_many(found.undecided, "{n} is undecided.", "{n} are undecided."))
+    said = " ".join((sentence, *rest))
     return Statement(
         "proven",
-        say("Data rows certified with all neighbours"),
-        say("{certified} of {n}", n=words.number(found.rows), certified=values["certified"]),
-        f"{sentence} {falsified} {undecided}",
-        say(
-            "{falsified} falsified, {undecided} undecided",
-            falsified=words.number(found.falsified),
-            undecided=words.number(found.undecided),
-        ),
+        _label(found),
+        say("{certified} of {rows}", **values),
+        said,
+        # the value and the label have the number
+        " ".join((say("The same for every tested value of {names}{even}.", **values), *rest)),
     )
 
 
@@ -78,6 +80,15 @@ def neighbourhood_standing(found: NeighbourhoodCounts) -> str:
     )
 
 
+def _label(found: NeighbourhoodCounts) -> str:
+    """Name what is certified of the rows."""
+    if not found.changed and not found.together:
+        return say("Decision certified unchanged")
+    if found.changed == 1 and not found.together:
+        return say("Decision certified unchanged, even if another attribute differs")
+    return say("Decision certified unchanged, even if other attributes differ")
+
+
 def _even_if(found: NeighbourhoodCounts) -> str:
     """Say who is a neighbour, as the end of a sentence; empty where only the row itself is."""
     digits = 0 if round(100 * found.reach, 6) % 1 == 0 else 2
@@ -87,7 +98,8 @@ def _even_if(found: NeighbourhoodCounts) -> str:
     if not found.together:
         return say_many(
             found.changed,
-            ", even if any other attribute were different (a number by up to {share} of its range)",
+            ", even if any one other attribute were different (a number by up to {share} of its "
+            "range)",
             ", even if any {n} other attributes were different (a number by up to {share} of its "
             "range)",
             share=share,
@@ -99,8 +111,8 @@ def _even_if(found: NeighbourhoodCounts) -> str:
         )
     return say_many(
         found.changed,
-        ", even if any other attribute were different, or all numbers at once (a number by up to "
-        "{share} of its range)",
+        ", even if any one other attribute were different, or all numbers at once (a number by up "
+        "to {share} of its range)",
         ", even if any {n} other attributes were different, or all numbers at once (a number by "
         "up to {share} of its range)",
         share=share,

@@ -192,12 +192,12 @@ class ProofPage(RunPage):
             parts.quiet(EXPLAINED),
             self._banner,
             self._standing,
+            self._around,
+            self.around,
             self._of_people,
             self.bars,
             self._pairs_words,
             self._front,
-            self._around,
-            self.around,
             layouts.at(link, Qt.AlignmentFlag.AlignLeft),
             self.experts,
             layouts.stretch(),
@@ -433,8 +433,11 @@ class ProofPage(RunPage):
             said = proof_words.proven_statement(of_people)
             kind = "■ Proven" if said.evidence == "proven" else "□ Nothing proven yet"
             unfit = misfit_sentence(spec, run.figures, decision_tables(self._session.runs))
-            more = f"{unfit} {proof_words.population_note(spec)}".lstrip()
-            self._of_people.say(kind, said.sentence, more)
+            if unfit:
+                # its shares are not to be quoted: they are in the chart only
+                self._of_people.say(kind, unfit, proof_words.model_sentence(spec))
+            else:
+                self._of_people.say(kind, said.sentence, proof_words.population_note(spec))
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
         figure = proven or neighbourhoods_of(run.figures)
