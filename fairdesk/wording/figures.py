@@ -292,17 +292,20 @@ def _untested(spec: AuditSpec, share: Share) -> str:
 
 def share_line(spec: AuditSpec, share: Share) -> str:
     """Say a share in a line: its name, the number, and the fixed-sample interval."""
-    if share.exhaustive:
-        known = say("exhaustive") if share.exact else say("not exact")
-    else:
-        digits = digits_of(share.low, share.high)
-        known = interval(share.low, share.high, share.confidence, digits)
     return say(
         "{label}: {share} ({known}).",
         label=share_label(spec, share.whom),
         share=short_share(share),
-        known=known,
+        known=share_known(share),
     )
+
+
+def share_known(share: Share) -> str:
+    """Say in a few words how a share is known: all were tested, or with its interval."""
+    if share.exhaustive:
+        return say("all tested") if share.exact else say("not exact")
+    digits = digits_of(share.low, share.high)
+    return interval(share.low, share.high, share.confidence, digits)
 
 
 def short_share(share: Share) -> str:
@@ -533,22 +536,26 @@ def alone_sentences(spec: AuditSpec, run: RunRecord) -> tuple[str, ...]:
     return words.alone_sentences(spec, run) if searches(run) else ()
 
 
-def near_sentence(run: RunRecord | RunState, reference: Reference | None = None) -> str:
+def near_sentence(
+    run: RunRecord | RunState, reference: Reference | None = None, *, sampling: bool = True
+) -> str:
     """Say that only people near a real one were asked about, where that is so; else empty.
 
     Then a share is of those, and not of everybody who could be. Likewise of plausible instances:
-    what was compared of these is known of a ``reference``; nearness was in any case.
+    what was compared of these is known of a ``reference``; nearness was in any case. With
+    ``sampling`` also how a search compares with random sampling.
     """
     if not isinstance(run, RunRecord):
         return ""
     plausible = run.spec.plausible and say(
-        "Only plausible instances were tested: as near to a data row as data rows are to one "
-        "another."
+        "Only plausible instances were tested: no farther from a data row than data rows are from "
+        "one another."
         if reference is None or reference.by_distance
-        else "Only plausible instances were tested: as usual as data rows, and as near to one as "
-        "they are to one another."
+        else "Only plausible instances were tested: no more unusual than the data rows, and no "
+        "farther from them."
     )
-    parts = (plausible, _few_sentence(run), sampling_sentence(run), _distance_sentence(run))
+    compared = sampling_sentence(run) if sampling else ""
+    parts = (plausible, _few_sentence(run), compared, _distance_sentence(run))
     return " ".join(each for each in parts if each)
 
 

@@ -152,7 +152,6 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
         "female 2,435 undefined 6.4 % 93.6 %",
         "female 0.0 % undefined",
         "male 44 +5.0 –",
-        "The median score of all 4,880 is 0.4. 10.0 % have exactly that score",
         # what it rests on
         "bin boundaries of age 30, 50: boundaries between the bins of this number",
         phrases.DEFAULTS,
@@ -471,6 +470,12 @@ def test_the_files_of_findings_are_whole_with_groups_alone(tmp_path):
     held = msgspec.json.decode((tmp_path / "findings.json").read_bytes())
     assert held["pairs"] == []
     assert held["runs"][0]["figures"][0]["subgroups"] == 1_590
+
+
+def test_scores_beside_decisions_are_in_the_report_where_they_are_asked_for(audited):
+    median = "The median score of all 4,880 is 0.4. 10.0 % have exactly that score"
+    assert median not in text_of(audited)
+    assert median in text_of(audited, Choice(added=("outcomes/rates-scores-yes-sex",)))
 
 
 def test_mean_scores_are_no_percentages(tmp_path):

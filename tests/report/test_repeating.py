@@ -18,6 +18,7 @@ from fairdesk.cli.commands import parse
 from fairdesk.cli.repair import repair_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.models.model import Companion, Mapping
+from fairdesk.report.appendix import KEY
 from fairdesk.report.content.gathering import gather
 from fairdesk.report.content.material import Material
 from fairdesk.report.document import make_report
@@ -28,6 +29,7 @@ from fairdesk.results.conditions import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
+from tests.report.reading import blocks_of, section_of
 
 
 @pytest.fixture
@@ -238,6 +240,29 @@ def test_a_repair_is_repeated_on_the_audit_itself(tmp_path):
 def typed(command):
     """Read a command line that the report prints."""
     return parse(shlex.split(command.replace("\\\n", " "))[1:])
+
+
+def test_commands_that_differ_in_their_method_are_printed_once_with_what_differs(tmp_path):
+    with people_store(tmp_path) as store:
+        for run in (RunSpec("uniform", {"samples": 100}), RunSpec("maft", seed=3)):
+            store.end_run(store.begin_run(run), "done")
+        whole = [each.text for each in blocks_of(section_of(make_report(store), KEY), "Code")]
+        first, _ = evidence.commands(store.spec, store.runs(), mapped=True)
+    assert whole[0] == first
+    assert whole[1] == "--method maft \\\n  --seed 3"
+
+
+def test_versions_are_those_of_libraries_on_which_figures_depend(tmp_path):
+    with people_store(tmp_path) as store:
+        spec = msgspec.structs.replace(
+            store.spec, model=msgspec.structs.replace(store.spec.model, format="Keras 3 network")
+        )
+    held = [
+        each
+        for each in ("FairDesk", "numpy", "tensorflow-cpu", "lightgbm", "typst")
+        if evidence.figures_depend_on(spec, each)
+    ]
+    assert held == ["FairDesk", "numpy", "tensorflow-cpu"]
 
 
 def test_a_long_mapping_is_kept_in_the_manifest(tmp_path):

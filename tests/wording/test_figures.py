@@ -140,7 +140,7 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     assert "of the perturbed data rows when" in figures.share_statement(spec, moved).sentence
     line = plain(figures.share_line(spec, SHARE))
     assert line == f"{DOMAIN}: 3.80 % (95 % CI 3.68 to 3.92 %)."
-    assert plain(figures.share_line(spec, rows)).endswith(": 3.80 % (exhaustive).")
+    assert plain(figures.share_line(spec, rows)).endswith(": 3.80 % (all tested).")
     unsure = msgspec.structs.replace(rows, wavered=1)
     assert plain(figures.share_line(spec, unsure)).endswith(": 3.80 % (not exact).")
 
@@ -282,12 +282,12 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
         many = msgspec.structs.replace(few, found=figures.FEW_PAIRS)
         stopped = msgspec.structs.replace(few, found=1, state="stopped")
     # nearness is compared in any case, and the rest only where it is known
-    near = "Only plausible instances were tested: as near to a data row as data rows are to one"
+    near = "Only plausible instances were tested: no farther from a data row than data rows are"
     assert told.startswith(near)
     by_distance = Reference(0.95, 0.1, by_distance=True)
     assert figures.near_sentence(few, by_distance) == told
     both = figures.near_sentence(few, Reference(0.93, 0.0, by_distance=False))
-    assert "tested: as usual as data rows, and as near to one" in both
+    assert "tested: no more unusual than the data rows, and no farther" in both
     assert told.endswith(f"{phrases.NOT_LIMITED_COMPARES}.")
     one = msgspec.structs.replace(few, found=1)
     assert figures.near_sentence(one).endswith(phrases.PLAUSIBLE_FOUND.format("1", " was"))

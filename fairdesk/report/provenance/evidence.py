@@ -28,6 +28,18 @@ from fairdesk.wording.decisions import good_answers
 from fairdesk.wording.language import moment_text, say
 from fairdesk.wording.words import grouping_names
 
+#: Libraries on which figures depend, whatever the model; and those of a model's format.
+_ALWAYS_USED = ("FairDesk", "Python", "numpy", "scipy", "numba", "pyarrow")
+_OF_FORMATS = {
+    "keras": ("keras", "tensorflow", "h5py"),
+    "tensorflow": ("keras", "tensorflow", "h5py"),
+    "onnx": ("onnx",),
+    "scikit-learn": ("scikit-learn", "skops", "joblib"),
+    "lightgbm": ("lightgbm",),
+    "catboost": ("catboost",),
+    "xgboost": ("xgboost",),
+}
+
 
 def identity(spec: AuditSpec) -> str:
     """Return the audit's id: the same for the same question, another one for any other."""
@@ -97,6 +109,15 @@ def _limit(attribute: Attribute, column: Column) -> Limit:
     return limit
 
 
+def figures_depend_on(spec: AuditSpec, library: str) -> bool:
+    """Return whether figures of an audit depend on a library."""
+    of_model = spec.model.format.lower()
+    names = [*_ALWAYS_USED]
+    for key, libraries in _OF_FORMATS.items():
+        names += libraries if key in of_model else ()
+    return library.startswith(tuple(names))
+
+
 def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
     """Say what the command line cannot repeat of a run: a sentence each."""
     said = []
@@ -119,8 +140,8 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
     if timed or run.budget.queries is not None:
         said.append(
             say(
-                "The budget of a run is not part of its command: without it the run "
-                "continues until it is complete."
+                "A limit that a command does not name is not part of it: the run then continues "
+                "until it is complete."
             )
         )
     return tuple(said)

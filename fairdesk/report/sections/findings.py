@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fairdesk.answers.selection import best_shares, pairs_found, pooled
+from fairdesk.answers.answer import Question
+from fairdesk.answers.rates import decision_tables, misfit_sentence
+from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.counts import Counts
@@ -27,18 +29,17 @@ from fairdesk.report.blocks import (
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
-from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.individual import Share
 from fairdesk.wording import figures, statements, words
-from fairdesk.wording.language import say
-from fairdesk.wording.pairs import held_out_sentence, plausible_pairs
+from fairdesk.wording.language import fixed, say
+from fairdesk.wording.pairs import plausible_pairs
+from fairdesk.wording.proofs import least_share, proven_fractions, proven_of
 
-_LEFT_OUT = (
-    "instances that the search would have tested, but that break a constraint, are too far "
-    "from every data row or are not plausible"
+_LEFT_OUT = fixed(
+    "{n} instances that break a constraint, are too far from every data row or are not plausible"
 )
 _RESULTS = "Individual discrimination"
 _NO_SEARCH = (
@@ -50,6 +51,7 @@ _NO_MODEL = (
     "would show whether there are instances whose decision changes when only a protected "
     "attribute changes."
 )
+_NOT_HOW_OFTEN = fixed("The number of pairs does not show how often this happens.")
 #: Value changes listed per protected attribute.
 _CHANGES_SHOWN = 20
 
@@ -62,18 +64,19 @@ def results(material: Material) -> Section:
     if not material.one_by_one:
         return Section(_RESULTS, (not_run(_NO_MODEL if material.spec.predictions else _NO_SEARCH),))
     told = _told(material)
-    blocks: list[Block] = [*_how_often(material, told)]
+    compared = _shares_compared(material)
+    blocks: list[Block] = [*_how_often(material, told), *compared]
     looked = [run for run in material.runs if run.found or figures.searches(run)]
     if looked:
         found = _found(material, looked)
         # beside a share of people a number of pairs would be taken for one of people
         told_first = any(share.whom == "data" for share in told)
-        blocks += [
-            Text(" ".join((found.sentence, *found.details)), lead=f"{found.label}.")
+        said = " ".join((found.sentence, *found.details, say(_NOT_HOW_OFTEN)))
+        blocks.append(
+            Text(said, lead=f"{found.label}.")
             if told_first
-            else found,
-            Callout(say("Examples, not a rate."), words.EXAMPLES),
-        ]
+            else msgspec.structs.replace(found, details=(*found.details, say(_NOT_HOW_OFTEN)))
+        )
     if not material.searches:
         blocks.append(not_run(_NO_SEARCH))
         if material.proofs and (place := material.number("certification")):
@@ -85,9 +88,11 @@ def results(material: Material) -> Section:
                     )
                 )
             )
-    for run in material.searches:
-        if ended := words.ending(run):
-            blocks.append(Callout("Incomplete.", f"{material.run_name(run)}: {ended}"))
+    blocks += [
+        Callout("Incomplete.", f"{material.run_name(run)}: {ended}")
+        for run in material.searches
+        if (ended := words.ending(run))
+    ]
     marks = material.gathered.marks
     if marks["flagged"] or marks["dismissed"]:
         blocks.append(
@@ -100,16 +105,13 @@ def results(material: Material) -> Section:
                 )
             )
         )
-    if (plausible := material.gathered.plausible) is not None:
-        held_out = Fact("Plausible data rows", held_out_sentence(plausible.reference))
-        blocks.append(Facts((held_out,), appended=True))
     if "pairs" not in material.chapters:
         blocks += [Heading("Discriminatory pairs"), *pair_blocks(material)]
     if "compared" not in material.chapters:
         blocks += [Heading("What is compared"), *compared_blocks(material)]
     blocks += _all_searches(material)
     for run in material.searches:
-        blocks += _run_blocks(material, run, told)
+        blocks += _run_blocks(material, run, told, listed=bool(compared))
     return Section(_RESULTS, tuple(blocks))
 
 
@@ -136,6 +138,79 @@ def _how_often(material: Material, told: Sequence[Share]) -> list[Statement]:
     if not told and repeated:
         made.append(stated(figures.headline(spec, repeated[-1])))
     return made
+
+
+def _shares_compared(material: Material) -> list[Grid]:
+    """Set the shares of several populations beside each other, each with what it describes."""
+    spec, rows = material.spec, []
+    for run, share in best_shares(material.runs):
+        if share.whom == "perturbed" or not share.n_samples:
+            continue
+        if share.whom == "domain":
+            rows += _proven_of_people(material)
+        alone = [
+            f"{words.quoted(each.attributes[0])}: {figures.short_share(each)}"
+            for each in run.figures
+            if isinstance(each, Share) and each.whom == share.whom and len(each.attributes) == 1
+        ]
+        known = figures.share_known(share)
+        rows.append(
+            (
+                figures.instances(spec, share.whom),
+                f"{figures.short_share(share)} ({known})",
+                (", ".join(alone) if len(share.attributes) > 1 else "") or "–",
+                _described(material, share),
+            )
+        )
+    if len(rows) < 2:
+        return []
+    # nothing is known of attributes alone where there is one, or none was counted
+    kept = [i for i in range(4) if i != 2 or any(row[2] != "–" for row in rows)]
+    header = ("Share of", "Decision changes", "One attribute changed", "What it describes")
+    widths = (1.1, 1.2, 1.1, 1.8)
+    return [
+        Grid(
+            header=tuple(header[i] for i in kept),
+            rows=tuple(tuple(row[i] for i in kept) for row in rows),
+            widths=tuple(widths[i] for i in kept),
+            caption="Shares of decisions that change",
+            key="shares",
+        )
+    ]
+
+
+def _proven_of_people(material: Material) -> list[tuple[str, ...]]:
+    """Return the proven share of the population, where the model of the data fits all groups."""
+    run = best_run(Question.CERTAIN, material.proofs)
+    proven = None if run is None else proven_of(run.figures, "people")
+    if run is None or proven is None or "certification" not in material.chapters:
+        return []
+    tables = tuple(map(material.shown.table, decision_tables(material.runs)))
+    if misfit_sentence(material.spec, run.figures, tables):
+        return []
+    changes = proven_fractions(proven)[1]
+    return [
+        (
+            figures.instances(material.spec, "people"),
+            say("{share} (proven)", share=least_share(changes)),
+            "–",
+            say("Likely {people} by a model of the data, not real ones", people=material.people),
+        )
+    ]
+
+
+def _described(material: Material, share: Share) -> str:
+    """Say in a line what a share describes: real people, or combinations."""
+    if share.whom == "data":
+        return say("Real {people}: quote this share", people=material.people)
+    reference = material.gathered.reference
+    if reference is None or reference.uniform is None:
+        return say("Combinations of allowed values, not {people}", people=material.people)
+    return say(
+        "Combinations of allowed values ({share} plausible), not {people}",
+        share=words.shown_percent(reference.uniform, 1),
+        people=material.people,
+    )
 
 
 def _found(material: Material, looked: Sequence[RunRecord]) -> Statement:
@@ -180,7 +255,7 @@ def _statements(material: Material, run: RunRecord, told: Sequence[Share]) -> li
     """
     spec = material.spec
     share, real = figures.share_of_domain(run.figures), figures.share_of_data(run.figures)
-    near = figures.near_sentence(run, material.gathered.reference)
+    near = figures.near_sentence(run, material.gathered.reference, sampling=False)
     made: list[Statement] = []
     if figures.searches(run):
         made.append(stated(words.headline(spec, run, ending_too=False).with_more(near)))
@@ -196,8 +271,13 @@ def _statements(material: Material, run: RunRecord, told: Sequence[Share]) -> li
     return made
 
 
-def _run_blocks(material: Material, run: RunRecord, told: Sequence[Share]) -> list[Block]:
-    """Describe a run: the finding, charts, tables, and how it was obtained."""
+def _run_blocks(
+    material: Material, run: RunRecord, told: Sequence[Share], *, listed: bool
+) -> list[Block]:
+    """Describe a run: the finding, charts, tables, and how it was obtained.
+
+    ``listed`` is whether the section itself has a table of shares.
+    """
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run), appended=True)]
     blocks += [*_statements(material, run, told), *_course(run)]
@@ -233,12 +313,14 @@ def _run_blocks(material: Material, run: RunRecord, told: Sequence[Share]) -> li
     measured = (figures.share_of_domain(run.figures), figures.share_of_data(run.figures))
     shares = [each for each in run.figures if isinstance(each, Share)]
     if len(shares) > 1:
-        blocks.append(_shares(material, run, shares))
+        held = _shares(material, run, shares)
+        blocks.append(msgspec.structs.replace(held, optional=listed))
     elif shares and shares[0] not in (*measured, *told):
         blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
-    return [*blocks, Facts(_facts(run)), *_phases(run)]
+    facts = _facts(run)
+    return [*blocks, *([Facts(facts)] if facts else []), *_phases(run)]
 
 
 def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
@@ -319,28 +401,16 @@ def _perturbed(material: Material, run: RunRecord) -> str:
 
 
 def _facts(run: RunRecord) -> tuple[Fact, ...]:
-    """Say how a run's result was obtained."""
-    alike = " different cases, each re-queried"
-    return (
-        Fact("State", words.state_word(run.state) + (f". {run.message}" if run.message else "")),
-        Fact(
-            "Instances tested",
-            say("{tried} different ones: {what}", tried=words.number(run.tried), what=_tried(run)),
-        ),
-        Fact("Discriminatory pairs found", words.number(run.found) + (alike if run.found else "")),
-        Fact("Queries", words.number(run.queries)),
-        *([Fact("Excluded", f"{words.number(run.rejected)} {_LEFT_OUT}")] if run.rejected else []),
-        Fact("Time", words.duration(run.elapsed)),
-        Fact("Random seed", str(run.spec.seed)),
-        Fact("Started", evidence.date_text(evidence.moment(run.started))),
+    """Say what a search tested and what not; when and with how many queries is told of all runs."""
+    state = words.state_word(run.state) + (f". {run.message}" if run.message else "")
+    tested = say("{tried}, each counted once", tried=words.number(run.tried))
+    left_out = say(_LEFT_OUT, n=words.number(run.rejected))
+    facts = (
+        Fact("State", state) if run.state != "done" or run.message else None,
+        Fact("Instances tested", tested) if figures.searches(run) else None,
+        Fact("Excluded", left_out) if run.rejected else None,
     )
-
-
-def _tried(run: RunRecord) -> str:
-    """Say which instances a run tested: of an estimate all its samples together."""
-    if any(isinstance(each, Share) for each in run.figures) and not figures.searches(run):
-        return say("those of all samples in the table, an instance of several samples counted once")
-    return say("those that the search met, each counted once")
+    return tuple(each for each in facts if each is not None)
 
 
 def _phases(run: RunRecord) -> list[Grid]:

@@ -28,7 +28,8 @@ from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.provenance import evidence
-from fairdesk.results.trials import trials_of
+from fairdesk.results.individual import Share
+from fairdesk.results.trials import chosen_of, trials_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
@@ -41,8 +42,11 @@ _LINK = 12
 _DEFAULTS = fixed(
     "Settings that are not listed have their default values. All are in the manifest (“runs”)."
 )
-#: Definitions of what no report shows.
-_UNSHOWN = ("cost", "margin")
+#: Definitions of what no report shows; of a model that was chosen; of near instances.
+_UNSHOWN = ("cost", "margin", "shortfall", "difference")
+_OF_CHOSEN = ("mcnemar", "fall", "auc", "brier", "calibration", "gaps")
+#: In which lines the commands of two runs differ.
+_OF_ONE_RUN = ("--method ", "--option ", "--bins ", "--terms ", "--seed ")
 #: A run that took more of its limit than this may have been ended by it.
 _NEARLY = 0.95
 #: Options of subgroups of rows, which have no effect on texts.
@@ -124,8 +128,16 @@ def formulas(material: Material) -> Section:
 
 
 def _definitions(material: Material) -> Iterator[Block]:
-    """Yield what the quantities are that this report may name."""
-    return (each for each in _defined(material) if getattr(each, "key", "") not in _UNSHOWN)
+    """Yield what the quantities are that this report names."""
+    unshown = {*_UNSHOWN}
+    if all(run.spec.max_distance is None for run in material.runs):
+        unshown.add("gower")
+    shares = [each for run in material.runs for each in run.figures if isinstance(each, Share)]
+    if all(each.exhaustive for each in shares):
+        unshown.add("share")
+    if not any(chosen_of(run.figures) for run in material.repairs):
+        unshown.update(_OF_CHOSEN)
+    return (each for each in _defined(material) if getattr(each, "key", "") not in unshown)
 
 
 def _defined(material: Material) -> Iterator[Block]:
@@ -209,17 +221,20 @@ def appendix(material: Material) -> Section:
         ),
         Heading("Computer and versions", appended=True),
         Facts(tuple(Fact(say(_COMPUTER[key]), held[key]) for key in _COMPUTER if key in held)),
-        Facts(tuple(Fact(name, held[name]) for name in held if name not in _COMPUTER)),
+        Facts(
+            tuple(Fact(name, held[name]) for name in held if evidence.figures_depend_on(spec, name))
+        ),
+        Text("The versions of all libraries are in the manifest."),
     ]
     blocks += _runs(material)
     blocks += _to_repeat(material)
-    blocks.append(Heading("Audit log of the auditor’s decisions", appended=True))
+    blocks.append(Heading("Audit log", appended=True))
     if log:
         blocks += [
             Text(
                 "Each entry’s hash includes that of the entry before it: changing, removing "
                 "or inserting an entry changes all hashes that follow. The first twelve "
-                "digits of each are shown; the last hash is given in full above. Entries "
+                "digits of each are shown, and all of the last one in the section itself. Entries "
                 "that do not change the audit (an export, a verification) are in the audit "
                 "file and in the manifest exported with the report, not here, so the report "
                 "stays the same."
@@ -287,12 +302,10 @@ def _runs(material: Material) -> list[Block]:
             ),
             widths=(0.4, 1.3, 0.6, 1.3, 1.3, 0.9, 0.9),
             right=(0, 2, 5),
-            caption=say(
-                "The runs; for their settings see section {place} and the manifest",
-                place=str(material.number("method")),
-            )
-            if material.number("method")
-            else "The runs; for their settings see the manifest",
+            caption=(
+                "The runs; queries include those that verify repeatability, and all settings are "
+                "in the manifest"
+            ),
             key="runs",
         ),
     ]
@@ -307,7 +320,10 @@ def _to_repeat(material: Material) -> list[Block]:
         return []
     blocks: list[Block] = [
         Heading("Commands to repeat the runs", appended=True),
-        *(Code(material.shown.words(each)) for each in asked),
+        *(
+            Code(material.shown.words(each)) if isinstance(each, str) else each
+            for each in _each_once(asked)
+        ),
     ]
     beyond = [sentence for run in runs for sentence in evidence.beyond_command(spec, run.spec)]
     blocks += [Text(sentence) for sentence in dict.fromkeys(beyond)]
@@ -315,6 +331,24 @@ def _to_repeat(material: Material) -> list[Block]:
     for name, held in (("mapping.json", mapping), ("domain.json", domain), *terms.items()):
         blocks += _file(name, RedactedJson(material.shown).file(held))
     return blocks
+
+
+def _each_once(commands: Sequence[str]) -> Iterator[str | Text]:
+    """Yield commands: the first whole, of those that search the same data what differs only."""
+    between = " \\\n  "
+    first: list[str] = []
+    said = False
+    for command in commands:
+        lines = command.split(between)
+        same = [line for line in lines if not line.startswith(_OF_ONE_RUN)]
+        if same != first:
+            first, said = same, False
+            yield command
+            continue
+        if not said:
+            said = True
+            yield Text("The other runs differ in these lines only:")
+        yield between.join(line for line in lines if line not in same)
 
 
 def _file(name: str, held: str) -> list[Block]:
@@ -325,14 +359,15 @@ def _file(name: str, held: str) -> list[Block]:
         return [
             Text(
                 say(
-                    "with a file {name}: it is too long to print; see “{key}” in the manifest.",
+                    "The commands read a file {name}, which is too long to print: “{key}” in the "
+                    "manifest.",
                     name=name,
                     key=key,
                 )
             )
         ]
     return [
-        Text(say("with a file {name} that contains:", name=name)),
+        Text(say("The commands read a file {name} that contains:", name=name)),
         Code(held),
     ]
 

@@ -123,10 +123,15 @@ def outcomes(material: Material) -> Section:
     for of, tables in groupby(ordered, key=lambda table: table.of):
         held = list(tables)
         shown = _shown(held, _TOGETHER[of])
+        # beside decisions, who has a score above the median is of use to few
+        asked_for = (key.startswith("outcomes/rates-scores") for key in material.choice.added)
+        if of == "scores" != main and not any(asked_for):
+            shown = []
         medians = set(map(table_words.median_sentence, held))
         once = medians.pop() if len(medians) == 1 else ""
-        said = " ".join(filter(None, (_what(material, shown[0]), once)))
-        blocks += [Heading(_TITLES[of], appended=of != main), Text(said)]
+        said = " ".join(filter(None, (_what(material, held[0]), once)))
+        blocks.append(Heading(_TITLES[of], appended=of != main))
+        blocks += [Text(said)] if shown else []
         for table in held:
             if table in shown or len(held) <= _MOST_TABLES:
                 optional = table not in shown

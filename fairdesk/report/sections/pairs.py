@@ -10,7 +10,7 @@ from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
-from fairdesk.wording.language import say
+from fairdesk.wording.language import say, say_many
 from fairdesk.wording.pairs import entitled, outcomes
 
 #: Pairs in the section itself; the others are in the appendix.
@@ -36,31 +36,29 @@ def pair_blocks(material: Material) -> list[Block]:
     order = []
     if flagged:
         order.append(
-            say(
-                "first the {flagged} flagged",
-                flagged=words.number(flagged) if flagged > 1 else "one",
-            )
+            say_many(flagged, "The flagged pair is first.", "The {n} flagged pairs are first.")
         )
     turned = gathered.reverse
     if turned is not None and turned.mark != "flagged":
-        order.append(say("pair {number} with the opposite effect", number=words.number(turned.id)))
+        number = words.number(turned.id)
+        order.append(say("Pair {number} shows the opposite effect.", number=number))
     if len(shown) > len(order) + max(flagged - 1, 0):
         order.append(
-            say("chosen to be plausible and different")
+            say("The others were chosen to be plausible and to differ from each other.")
             if all(pair.plausible for pair in shown[flagged:])
             else say(
-                "plausible ones and those with the largest difference in scores, diverse pairs "
-                "before near-duplicates"
+                "The others are plausible ones and those with the largest difference in scores, "
+                "without near-duplicates."
             )
         )
     intro = say(
-        "{shown} of the {total} discriminatory pairs of all runs{where}{order}. All are in the "
-        "files findings.csv and findings.json, and in the audit file. Scores are those of the "
-        "favourable outcome.",
+        "Of the {total} discriminatory pairs of all runs, {shown} are printed{where}. {order} All "
+        "are in the files findings.csv and findings.json, and in the audit file. Scores are "
+        "those of the favourable outcome.",
         shown=words.number(len(shown)),
         where=_where(material, len(shown)),
         total=words.number(total),
-        order=f": {', then '.join(order)}" if order else "",
+        order=" ".join(order),
     )
     people = material.spec.domain.people(material.table)
     cards = [_card(material, pair, people) for pair in shown]
@@ -75,7 +73,7 @@ def _where(material: Material, shown: int) -> str:
     return say(
         ", {here} here; the appendix with the other {further} is omitted"
         if KEY in material.choice.left_out
-        else ", {here} here and {further} in the section “{appendix}”",
+        else ", {here} here and {further} in “{appendix}”",
         here=words.number(_IN_SECTION),
         further=words.number(shown - _IN_SECTION),
         appendix=say(TITLE),

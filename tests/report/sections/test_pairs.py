@@ -22,8 +22,9 @@ def test_the_pairs_of_each_run_are_counted_and_where_they_are_shown_is_said(tmp_
         runs = store.runs()
         text = words_of(make_report(store))
         without = words_of(make_report(store, Choice(left_out=(KEY,))))
-    assert f"of the {sum(run.found for run in runs):,} discriminatory pairs of all runs" in text
-    assert f"4 here and {SHOWN - 4} in the section “Appendix: details”" in text
+    total = sum(run.found for run in runs)
+    told = f"Of the {total:,} discriminatory pairs of all runs, {SHOWN} are printed, "
+    assert f"{told}4 here and {SHOWN - 4} in “Appendix: details”." in text
     assert f"4 here; the appendix with the other {SHOWN - 4} is omitted" in without
 
 

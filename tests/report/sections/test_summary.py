@@ -78,6 +78,18 @@ def test_a_count_of_all_rows_is_not_called_a_sample(tmp_path):
     assert said.details[-1].endswith("Source: count of all rows, run 1.")
 
 
+def test_a_share_of_people_and_one_proven_of_a_population_are_set_side_by_side(tmp_path):
+    counted = msgspec.structs.replace(IN_DATA, exhaustive=True)
+    with people_store(tmp_path, ("sex", "job")) as store:
+        measured(store, "estimate", (ESTIMATED, counted))
+        measured(store, "certify", (DOMAIN, msgspec.structs.replace(PEOPLE, of="people")))
+        grids = blocks_of(section_of(make_report(store), "results"), "Grid")
+    (shares,) = (each for each in grids if each.key == "shares")
+    described = [row[-1] for row in shares.rows]
+    assert [each.split()[0] for each in described] == ["Real", "Likely", "Combinations"]
+    assert shares.rows[1][1].replace("\u00a0", " ") == "at least 2.10 % (proven)"
+
+
 def test_questions_without_an_answer_say_what_would_give_it(tmp_path):
     with people_store(tmp_path) as store:
         section = section_of(make_report(store), "summary")
