@@ -69,13 +69,14 @@ class _Trials:
 
     def count(self, wanted: ShardRange) -> Iterator[Event]:
         """Try some of the sizes."""
-        context, rows, options = self._context, self._rows, self._options
-        farthest = context.ask(rows).distance(self._combination).argmax(axis=1)
-        both = np.concatenate([rows, context.domain.counterparts(rows, farthest)])
-        true = output_slopes(context, both) if context.cached_model.has_gradients else None
+        context, options = self._context, self._options
+        slopes = self._slopes()
         for unit in range(wanted.start, wanted.stop):
             size = self._sizes[unit]
-            likeness = _likeness(true, maft.ZeroOrder(context, size)(both))
+            likeness = np.empty(0)
+            if slopes is not None:
+                both, true = slopes
+                likeness = _likeness(true, maft.ZeroOrder(context, size)(both))
             trial, done = _afresh(context), 0
             for event in maft.search(
                 trial, self._people, _short(options, size), np.random.default_rng(self._lots)
@@ -84,10 +85,19 @@ class _Trials:
                     done += 1
                     yield self._progress(done, trial.tried)
             self._tried += trial.tried
-            counts = np.array([len(rows), trial.tried, trial.found])
+            counts = np.array([len(self._rows), trial.tried, trial.found])
             arrays = {"likeness": likeness, "counts": counts}
             yield Tallied("sizes", unit, last=True, arrays=arrays)
             yield self._progress(0, 0)
+
+    def _slopes(self) -> tuple[Rows, Rows] | None:
+        """Return rows, then their counterparts, ``(2 n, d)``, and the true gradients, if known."""
+        context, rows = self._context, self._rows
+        if not context.cached_model.has_gradients:
+            return None
+        farthest = context.ask(rows).distance(self._combination).argmax(axis=1)
+        both = np.concatenate([rows, context.domain.counterparts(rows, farthest)])
+        return both, output_slopes(context, both)
 
     def _progress(self, done: int, tried: int) -> Progress:
         """Return how many steps of a size are done; findings are not reported."""
@@ -165,17 +175,14 @@ def _afresh(context: SearchContext) -> SearchContext:
     return fresh
 
 
-def _likeness(true: Rows | None, estimated: Rows) -> NDArray[np.float64]:
+def _likeness(true: Rows, estimated: Rows) -> NDArray[np.float64]:
     """Compare the slopes at people and, in the second half, at their counterparts: ``(2 n, v)``.
 
     Returns
     -------
     NDArray[np.float64]
-        Mean cosine similarities of gradients, of directions and of odds; empty where the true ones
-        are not known.
+        Mean cosine similarities of gradients, of directions and of odds.
     """
-    if true is None:
-        return np.empty(0)
     return np.array(
         [
             _cosine(true, estimated),

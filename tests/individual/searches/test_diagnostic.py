@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -39,6 +40,12 @@ class Smooth(Network):
         return score * (1 - score) * (slope @ self.hidden.T) * 4 / self.scale
 
 
+class Silent(Network):
+    """Does not tell its gradient."""
+
+    has_gradients = False
+
+
 @pytest.fixture
 def domain():
     """Four real attributes, so that any size is a size of its own."""
@@ -70,9 +77,6 @@ def test_small_steps_find_the_gradient_and_large_ones_do_not(domain):
 
 
 def test_without_gradients_there_is_the_sweep(domain):
-    class Silent(Network):
-        has_gradients = False
-
     model = Silent(domain, np.random.default_rng(0))
     context, events, measured = diagnose(model, domain)
     assert [len(each.figures) for each in measured] == [1, 2, 3, 4]
@@ -91,6 +95,14 @@ def test_without_gradients_there_is_the_sweep(domain):
     asked = np.concatenate(model.asked)
     assert domain.contains(asked).all()
     assert progress[-1].queries == context.cached_model.queries == len(asked)
+
+
+def test_without_gradients_nothing_is_queried_to_compare_them(domain):
+    queries = [
+        diagnose(Silent(domain, np.random.default_rng(0)), domain, options)[0].queries
+        for options in (SHORT, msgspec.structs.replace(SHORT, people=1))
+    ]
+    assert queries[0] == queries[1]
 
 
 def test_each_size_counts_what_a_search_of_its_own_would_find(domain):
