@@ -15,7 +15,7 @@ from fairdesk.errors import SpecError
 from fairdesk.groups import testsgd
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
-from fairdesk.groups.tabular import mining
+from fairdesk.groups.tabular import mining, tallies
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.individual.engine.pace import Pace
@@ -554,3 +554,8 @@ def test_names_that_the_rows_rates_chose_pay_for_those_that_they_might_have():
         0.05 / mined.rule_sets / comb(12, 6),
     )
     assert (halves.low, halves.high) == pytest.approx((low[0], high[0]))
+
+
+def test_what_is_asked_for_at_once_are_whole_blocks():
+    """Workers that share them out would else wait for whoever has the rest of one."""
+    assert tallies.MOST_AT_ONCE % testsgd.BLOCK == 0

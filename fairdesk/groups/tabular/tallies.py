@@ -12,8 +12,9 @@ from fairdesk.groups.tabular.support import Counts, Members, RuleSets, Words, un
 
 #: Scores are counted in these parts: whole numbers can be added up as bits.
 PARTS = 1 << 16
-#: At most so many people are made at once.
-MOST_AT_ONCE = 50_000
+#: At most so many people are asked for at once: many whole blocks, for workers that share them out
+#: wait for one another at the end.
+MOST_AT_ONCE = 1 << 18
 
 INSIDE, OUTSIDE = 0, 1
 

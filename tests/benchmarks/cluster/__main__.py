@@ -10,7 +10,8 @@ time in which they had a part. “client” and “dask” are processor seconds
 cuts and merges, and of all that Dask does beside. On a busy machine the wall seconds say little;
 “shared” is the processor time of one process divided by that of the busier of the two workers: what
 two cores would gain if client and Dask had another one; “on two” is what they gain if these share
-them. Of runs too short for the clock of a processor nothing is said: “–”.
+them. Of runs too short for the clock of a processor nothing is said: “–”. “sent” is how many rows
+the workers sent to the model, divided by those of one process.
 
 Certification has a time limit instead of an end: of it the decided share is printed.
 
@@ -66,11 +67,12 @@ def main() -> None:
 def table(name: str, methods: list[str] | None, shards: int) -> None:
     """Print what runs on a model took, and how some of them scale."""
     model = MODELS[name]
+    print(f"\n{name}: {model.caption}\n")
     print(
-        f"\n{name:<16} {'equal':>5} {'set-up':>6} {'one s':>7} {'two s':>7} {'gain':>5} "
+        f"{'':<16} {'equal':>5} {'set-up':>6} {'one s':>7} {'two s':>7} {'gain':>5} "
         f"{'busy':>5} {'one cpu':>8} {'two cpu':>8} {'shared':>6} {'client':>7} {'dask':>6} "
         f"{'on two':>6} "
-        f"{'shards':>6} {'MB':>6}"
+        f"{'shards':>6} {'sent':>5} {'MB':>6}"
     )
     found: list[Costs] = []
     simulations: list[tuple[str, Costs | None]] = []
@@ -85,7 +87,7 @@ def table(name: str, methods: list[str] | None, shards: int) -> None:
             f"{one.wall:>7.1f} {two.wall:>7.1f} {one.wall / two.wall:>5.2f} {two.busy:>5.0%} "
             f"{alone:>8.1f} {together:>8.1f} {shared:>6} {two.client:>7.2f} {two.dask:>6.2f} "
             f"{f'{both:.2f}' if long else '–':>6} "
-            f"{two.shards:>6,} {two.memory >> 20:>6,}",
+            f"{two.shards:>6,} {two.queries / one.queries:>5.2f} {two.memory >> 20:>6,}",
             flush=True,
         )
         if not long:
@@ -95,6 +97,8 @@ def table(name: str, methods: list[str] | None, shards: int) -> None:
         merge = max(two.client / two.shards - found[0].send, 1e-4)
         shard = together / two.shards
         simulations.append((method, replace(found[0], shard=shard, merge=merge)))
+    for method, why in model.why.items():
+        print(f"Less is gained{f' by {method}' if method else ''}: {why}.")
     for method, costs in simulations:
         if method not in SIMULATED and not methods:
             continue

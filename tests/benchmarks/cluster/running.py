@@ -56,6 +56,8 @@ class Taken:
         The share of the workers' time in which they had a part.
     shards : int
         How many there were.
+    queries : int
+        Rows sent to the model.
     result : object
         What must be equal.
     """
@@ -68,6 +70,7 @@ class Taken:
     dask: float
     busy: float
     shards: int
+    queries: int
     result: object
 
 
@@ -125,7 +128,7 @@ def measured(worker: Worker, store: Store, spec: RunSpec) -> Taken:
         wall, client = perf_counter() - wall, thread_time() - client
     if last.state != "done":
         raise SystemExit(f"{spec.method} {last.state}: {last.message}")
-    after = families(worker)
+    after, record = families(worker), store.runs()[-1]
     processors = tuple(after[each][0] - before.get(each, (0.0, 0))[0] for each in after)
     memory = max(each[1] for each in after.values())
     parts = [
@@ -146,7 +149,8 @@ def measured(worker: Worker, store: Store, spec: RunSpec) -> Taken:
         beside(worker) - others - client,
         busy,
         shards,
-        result(store, store.runs()[-1]),
+        record.queries,
+        result(store, record),
     )
 
 
