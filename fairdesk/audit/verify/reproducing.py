@@ -238,6 +238,11 @@ class _Found:
 
 #: Why what is proven is not held against what was.
 _PROGRESS = "The progress of a certification depends on the computing time."
+#: The same of a run in parts that its time limit or the user ended.
+_PARTS_ENDED = (
+    "One of the two runs was ended by the time limit or by the user, each of its parts somewhere "
+    "else."
+)
 #: Why a run is not held against another one.
 NOT_REPEATABLE = (
     "The model returned different outputs for the same rows, so the run cannot be reproduced."
@@ -329,8 +334,10 @@ class _Repeating:
         before, after = _Found.of(self._then, then.id), _Found.of(self._now, now.id)
         n = min(len(before.people), len(after.people))
         wrong = before.differ(after)
-        if wrong and method_named(then.spec.method).answers is QuestionKind.PROOF:
-            self._found_both_times(tally, before, after)
+        proves = method_named(then.spec.method).answers is QuestionKind.PROOF
+        if wrong and (proves or (cut and then.spec.shards > 1)):
+            why = _PROGRESS if proves else _PARTS_ENDED
+            self._found_both_times(tally, before, after, why)
             _add(tally, True, remarks)  # noqa: FBT003 - it came out otherwise
             return tally.check()
         same_until = wrong[0] if wrong else n
@@ -356,8 +363,11 @@ class _Repeating:
         _add(tally, wrong or (more and not cut), remarks)
         return tally.check()
 
-    def _found_both_times(self, tally: Tally, before: _Found, after: _Found) -> None:
-        """Hold only those pairs against each other that were found both times."""
+    def _found_both_times(self, tally: Tally, before: _Found, after: _Found, why: str) -> None:
+        """Hold only those pairs against each other that were found both times.
+
+        ``why`` says what makes it find others.
+        """
         one, other = before.common(after)
         self._pairs |= dict(zip(one.numbers, other.numbers, strict=True))
         both = len(one.people)
@@ -373,7 +383,7 @@ class _Repeating:
         if then or now:
             tally.leave(
                 f"{both:,} pairs were found both times, {then:,} only then, and {now:,} only now. "
-                + _PROGRESS,
+                + why,
                 then + now,
             )
 

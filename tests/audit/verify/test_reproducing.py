@@ -185,6 +185,38 @@ def test_the_longer_of_two_begins_with_the_shorter_where_time_ended_one(worker, 
 
 
 @pytest.fixture(scope="module")
+def divided(tmp_path_factory, worker):
+    """Make an audit with a search in two parts that its time ended; gives its folder."""
+    folder = tmp_path_factory.mktemp("divided") / "audit"
+    folder.mkdir()
+    search = RunSpec("uniform", {"samples": 400}, shards=2)
+    audited.make(folder, worker, (search,))
+    ended = f"The run ended because its {phrases.BUDGET_USED_UP}: 9 seconds."
+    audited.change(folder / "audit.fairdesk", f"UPDATE run SET message = '{ended}'")
+    limited = "UPDATE run SET spec = replace(spec, '\"seconds\":null', '\"seconds\":9.0')"
+    audited.change(folder / "audit.fairdesk", limited)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("sql", "failed", "unknown"),
+    [
+        # the end of the first part
+        ("DELETE FROM finding WHERE id IN (5, 6)", 0, 2),
+        ("UPDATE finding SET row_score = row_score + 0.01 WHERE id = 3", 1, 0),
+    ],
+)
+def test_parts_that_time_ended_are_compared_by_the_pairs_found_both_times(
+    worker, divided, tmp_path, sql, failed, unknown
+):
+    path = audited.copied(divided, tmp_path / "copy")
+    audited.change(path, sql)
+    check = checks(worker, path)[f"Run 1 “{METHODS['uniform'].title}”: {phrases.SAME_FINDINGS}"]
+    assert (check.failed, check.unknown) == (failed, unknown)
+    assert ("each of its parts" in " ".join(check.remarks)) is bool(unknown)
+
+
+@pytest.fixture(scope="module")
 def certified(tmp_path_factory, worker):
     """Make an audit with a certification; gives its folder, which nobody changes."""
     folder = tmp_path_factory.mktemp("certified") / "audit"
