@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -222,8 +223,8 @@ class _Results:
     def _leader(self, i: int) -> int:
         """Return the rule set that one is a variant of; -1 where it stands for itself.
 
-        A variant is carried by fewer of its terms, which have nearly all of its difference. Of two
-        rule sets that are each all that the other is not, it is the one that comes later.
+        A variant is carried by fewer of its terms, which have nearly all of its difference, or by
+        another term among those that it is compared with: without it, hardly any is left.
         """
         sign = np.sign(self._apart[i])
         for size in range(1, len(self._keys[i][0])):
@@ -237,8 +238,61 @@ class _Results:
                 leader = self._leader(most)
                 return most if leader < 0 else leader
         categories, choice = self._keys[i]
-        two = choice == (1,) and len(self._known.lexicon.terms[categories[0]]) == 2
-        return self._at[categories, (0,)] if two else -1
+        if len(choice) == 1:
+            return self._carried[i]
+        return self._due_to(i, [place for each in categories for place in self._apart_terms(each)])
+
+    @cached_property
+    def _carried(self) -> dict[int, int]:
+        """Return for each single term that which its difference is due to; -1 for its own.
+
+        The farthest apart come first: a term is due to one before it, never to one after it.
+        """
+        carried: dict[int, int] = {}
+        for table in self._tables:
+            if len(table.categories) == 1:
+                places = [self._at[table.categories, each] for each in table.choices]
+                own: list[int] = []
+                for i in sorted(places, key=lambda place: (-self._score[place], place)):
+                    carried[i] = self._due_to(i, own)
+                    own += [i] if carried[i] < 0 else []
+        return carried
+
+    def _apart_terms(self, category: int) -> list[int]:
+        """Return the single terms of a category whose difference is their own."""
+        return [
+            place
+            for place, carrier in self._carried.items()
+            if carrier < 0 and self._keys[place][0] == (category,)
+        ]
+
+    def _due_to(self, i: int, apart: Sequence[int]) -> int:
+        """Return the term ``apart`` without which a rule set's difference vanishes; -1 for none.
+
+        A term far below all others lowers what each of these is compared with: that they are above
+        it is its difference, not theirs.
+        """
+        categories, choice = self._keys[i]
+        against = [
+            place
+            for place in apart
+            if self._apart[place] * self._apart[i] < 0
+            and choice[categories.index(self._keys[place][0][0])] != self._keys[place][1][0]
+        ]
+        if not against:
+            return -1
+        table = next(each for each in self._tables if each.categories == categories)
+        first, choices = self._at[categories, table.choices[0]], np.array(table.choices)
+        kept = np.arange(first, first + len(choices)) != i
+        for place in against:
+            (category,), (term,) = self._keys[place]
+            kept &= choices[:, categories.index(category)] != term
+        left = 0.0
+        if kept.any():
+            left = self._inside[i] - self._inside[first : first + len(choices)][kept].mean()
+        if np.sign(self._apart[i]) * left > (1 - CARRIES) * self._score[i]:
+            return -1
+        return max(against, key=lambda place: float(self._score[place]))
 
     def _broader(self, i: int) -> list[int]:
         return list(self._parts(i, len(self._keys[i][0]) - 1))
@@ -301,23 +355,21 @@ class _Results:
             return
         yield (
             "Every occurrence of a category’s identity terms is replaced, and nothing else: "
-            "“a” and “an” are unchanged, as are parts that make little sense with another "
-            "term."
+            "neither “a” and “an” nor words that fit only the old term are adapted."
         )
+        together = ", fewest where terms of several categories are replaced together"
+        several = any(len(table.categories) > 1 for table in self._tables)
         yield (
-            f"Each rate is based on {spread(seeds)} different texts, each with every term of the "
-            "categories in turn. Confidence intervals are for further texts like these. p tests "
-            "whether terms are exchangeable in these texts: where p is small and the interval "
-            "contains zero, the term matters here, but there are too few texts to conclude that it "
-            "would in others."
+            f"Each rate is that of {spread(seeds)} different texts{together if several else ''}. "
+            "Confidence intervals are for further texts like these."
         )
         most = known.options.error_thr
         through = [table.asked == len(table.seeds) for table in self._tables]
         exhausted = np.repeat(through, [len(table.choices) for table in self._tables])
         if wide := int((exhausted & (self._margin > most)).sum()):
             yield (
-                f"The error bound of {100 * most:.3g} % was not reached for {wide:,} of "
-                f"{len(self._keys):,} subgroups: there are no further texts to test."
+                f"For {wide:,} of {len(self._keys):,} subgroups the rates are less exact than the "
+                f"error bound of {100 * most:.3g} % although all texts were tested."
             )
         for table in known.tables:
             if not table.examined:
