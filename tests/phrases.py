@@ -189,7 +189,9 @@ DISTANCE_NOW = "Distance to the data row now:"
 RECORDED_OUTCOMES = "Recorded outcomes in the data"
 TRUE_POSITIVE_RATE = "True positive rate"
 GROUP_SCORE = "Group fairness score"
-NOT_SHOWN_BY_ROWS = "not seen in the original data rows"
+NOT_SHOWN_BY_ROWS = "The data rows do not show this gap."
+NOT_CONFIRMED_BY_ROWS = "The data rows cannot confirm it."
+COPIES = "copies of the data rows with one unprotected value slightly changed"
 
 # The report
 SYSTEM_AND_USE = "System and use"

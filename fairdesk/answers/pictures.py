@@ -18,12 +18,19 @@ from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Measure
 from fairdesk.results.proofs import Proven
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.results.trials import chosen_of, repair_of, result_of, trial_of
 from fairdesk.wording import figures as figure_words
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
-from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.groups.subgroups import foremost, mined_with
+from fairdesk.wording.decisions import named_outcome
+from fairdesk.wording.groups.subgroups import (
+    foremost,
+    is_counted,
+    mined_with,
+    shown_gap_text,
+    shown_rates,
+)
 from fairdesk.wording.groups.tables import ratio_interval
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
@@ -114,24 +121,29 @@ def proof(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
 def gaps(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
     """Draw the rates in the foremost subgroups against those outside of them."""
     for mined, sets in mined_with(run.figures):
-        shown = foremost(spec, sets, _SUBGROUPS)
+        shown = quoted(foremost(spec, sets, _SUBGROUPS))
         if shown and mined.outcome:
-            chart = Gaps(
-                [
-                    Gap(
-                        rule_phrase(spec, each.conditions),
-                        each.phi_in,
-                        each.phi_out,
-                        words.signed(100 * (each.phi_in - each.phi_out), 1),
-                    )
-                    for each in shown
-                ],
-                x_title=say("share with “{outcome}”", outcome=outcome_text(spec, mined.outcome)),
-                terms=bool(mined.texts),
-            )
             parts = (SubgroupOf(run.id, each.outcome, each.conditions) for each in shown)
-            return Pictured(chart, tuple(parts))
+            return Pictured(gaps_of(spec, mined, shown), tuple(parts))
     return Pictured()
+
+
+def quoted(rule_sets: Sequence[RuleSet]) -> Sequence[RuleSet]:
+    """Return those whose rates are counted, where some are: estimates are not drawn beside."""
+    return [each for each in rule_sets if is_counted(each)] or rule_sets
+
+
+def gaps_of(spec: AuditSpec, mined: RuleSearchSummary, shown: Sequence[RuleSet]) -> Gaps:
+    """Draw rates as they are counted in the data rows; those of terms are estimated."""
+    return Gaps(
+        [
+            Gap(rule_phrase(spec, each.conditions), *shown_rates(each), shown_gap_text(each))
+            for each in shown
+        ],
+        x_title=say("share with {outcome}", outcome=named_outcome(spec, mined.outcome)),
+        terms=bool(mined.texts),
+        evidence="observed" if all(map(is_counted, shown)) else "estimated",
+    )
 
 
 def before_and_after(figures: Sequence[Metric]) -> Pictured:

@@ -49,6 +49,8 @@ _Run = TypeVar("_Run", bound=Run)
 _WHOM = ("data", "domain", "perturbed")
 #: A count of the rows answers what is certain where at most this share of them is undecided.
 _FEW = 0.05
+#: Categories of terms that are told of, at most.
+_CATEGORIES = 2
 
 
 def answers(
@@ -554,12 +556,16 @@ def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
 
 
 def _of_texts(spec: AuditSpec, run: Run) -> tuple[str, ...]:
-    """Say of the category of terms that changes most decisions for how many texts it does."""
-    said = {
-        max(term.flips for term in terms): subgroup_words.category_statement(spec, terms).sentence
-        for terms in subgroup_words.by_category(run.figures)
-    }
-    return (said[max(said)],) if said else ()
+    """Say for how many texts terms change the decision, of the categories that change most."""
+    told = sorted(
+        subgroup_words.by_category(run.figures),
+        key=lambda terms: -max(term.flips for term in terms),
+    )
+    return tuple(
+        subgroup_words.category_statement(spec, terms).sentence
+        for place, terms in enumerate(told[:_CATEGORIES])
+        if not place or any(term.flips for term in terms)
+    )
 
 
 def _mitigation(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

@@ -42,6 +42,19 @@ def outcome_text(spec: AuditSpec, outcome: str) -> str:
     return spec.favourable
 
 
+def named_outcome(spec: AuditSpec, outcome: str) -> str:
+    """Name an outcome in quotes, the favourable one with what it means in the data.
+
+    Examples
+    --------
+    ``“neither” (not_toxic)``
+    """
+    name = outcome_text(spec, outcome)
+    if outcome != spec.decisions[spec.mapping.favourable_class] or name == spec.favourable:
+        return f"“{name}”"
+    return f"“{name}” ({spec.favourable})"
+
+
 def class_texts(spec: AuditSpec, table: Table) -> tuple[str, ...]:
     """Name each class for people: by its label value, else as the model calls it.
 

@@ -108,8 +108,10 @@ def _names(attribute: Attribute, codes: Sequence[float]) -> str:
     """Say which of the names are meant, or, where these are fewer, which are not."""
     meant = set(codes)
     inside = [name_of(attribute, code) for code in codes]
-    others = (code for code in range(len(attribute.values)) if code not in meant)
-    outside = [name_of(attribute, code) for code in others]
+    left_out = [code for code in range(len(attribute.values)) if code not in meant]
+    if attribute.unknown and left_out == [attribute.unknown_code]:
+        return say("is recorded")
+    outside = [name_of(attribute, code) for code in left_out]
     if not 0 < len(outside) < len(inside):
         return f"= {_alternatives(inside)}"
     return say("is not {values}", values=_alternatives(outside))

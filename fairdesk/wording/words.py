@@ -39,15 +39,14 @@ CORRECTED = fixed(
 )
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
-    "Figures of discovered subgroups are estimated from perturbed data rows. They show which "
-    "subgroups differ, not why: members of a subgroup may differ from all others in more than the "
-    "protected attributes."
+    "The figures for subgroups show which subgroups differ, not why: members of a subgroup may "
+    "differ from all others in more than the protected attributes."
 )
 #: The same of identity terms: these are exchanged, and the rest of a text stays.
 ESTIMATED_TERMS = fixed(
-    "Figures of identity terms are estimated from texts of the data in which one term was replaced "
-    "by another, with the confidence intervals given. The texts are the same with every term, so a "
-    "difference is due to the term. They do not show how often such texts occur."
+    "The figures for identity terms are estimated from texts of the data in which one term was "
+    "replaced by another. The texts are the same with every term, so a difference is due to the "
+    "term. These figures do not show how often such texts occur."
 )
 #: Why counts of pairs by attribute are not those of all pairs.
 NOT_A_SUM = fixed(

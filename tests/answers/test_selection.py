@@ -314,7 +314,7 @@ def test_an_exhaustive_count_of_the_domain_is_certain_where_nothing_was_certifie
 
 def test_subgroups_by_rules_come_before_other_methods_and_the_newest_mitigation_answers(spec):
     plain_groups = run(3, "testsgd", TABLE)
-    ruled = (run(1, "testsgd", MINED, RULE), run(2, "testsgd", MINED, replace(RULE, score=0.3)))
+    ruled = (run(1, "testsgd", MINED, RULE), run(2, "testsgd", MINED, replace(RULE, data_in=0.5)))
     answer = answered(spec, Question.SUBGROUPS, *ruled, plain_groups, run(4, "testsgd"))
     assert (answer.run, answer.others, answer.said.value) == (2, (1, 3), "30.0")
     tried = (

@@ -16,8 +16,8 @@ from fairdesk.results.subgroups import (
     TermRate,
     Variant,
 )
+from fairdesk.wording import decisions, words
 from fairdesk.wording import rules as rule_words
-from fairdesk.wording import words
 from fairdesk.wording.groups import columns as group_columns
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
@@ -195,17 +195,17 @@ def test_what_boxes_have_in_common_is_written_once(spec, monkeypatch):
 
 def test_a_rule_set_is_told_with_its_evidence(spec):
     assert plain(subgroup_words.rule_set_sentence(spec, RULE)) == (
-        "age 40 and over, sex = male, job = cook or none: 20.7 % against 83.1 %"
+        "age 40 and over, sex = male, job = cook or none: 21.0 % against 80.0 %"
     )
     assert plain(subgroup_words.evidence_sentence(spec, RULE, MINED)) == (
-        "62.4 percentage points lower (corrected 95 % CI 58.0 to 66.1); 412 "
-        "applicants, 6.7 % of the data; corrected p below 0.0001; also seen in the original data "
-        "rows (21.0 % against 80.0 %)."
+        f"59.0 percentage points lower; 412 applicants, 6.7 % of the data. In {phrases.COPIES}: "
+        "20.7 % against 83.1 %, 62.4 percentage points lower (corrected 95 % CI 58.0 to 66.1); "
+        "corrected p below 0.0001."
     )
     alone = plain(subgroup_words.evidence_sentence(spec, RULE))
-    assert "(corrected 95 % CI 58.0 to 66.1); 412" in alone
+    assert "(corrected 95 % CI 58.0 to 66.1); corrected p" in alone
     single = msgspec.structs.replace(MINED, rule_sets=1)
-    assert "lower (95 % CI 58.0 to 66.1); 412" in plain(
+    assert "lower (95 % CI 58.0 to 66.1); p below" in plain(
         subgroup_words.evidence_sentence(spec, RULE, single)
     )
 
@@ -215,26 +215,26 @@ def test_a_rule_set_is_told_with_its_evidence(spec):
     [
         (
             {"holds_on_data": False, "data_in": 0.8},
-            f"{phrases.NOT_SHOWN_BY_ROWS} (80.0 % against 80.0 %)",
+            f"corrected p below 0.0001. {phrases.NOT_SHOWN_BY_ROWS}",
         ),
         (
             {"holds_on_data": None},
-            "inconclusive in the original data rows (21.0 % against 80.0 %)",
+            f"corrected p below 0.0001. {phrases.NOT_CONFIRMED_BY_ROWS}",
         ),
         (
             {"holds_on_data": None, "data_rows": 29},
-            "rows (21.0 % against 80.0 %, with 29 rows on one side: too few)",
+            "The data rows cannot confirm it: only 29 are on one side.",
         ),
         (
             {"data_in": None},
-            "not testable in the original data rows, where one side is empty",
+            "corrected p below 0.0001. The data rows cannot confirm it: one side is empty.",
         ),
-        ({"low": -0.02, "high": 0.05}, "(corrected 95 % CI 2.0 lower to 5.0 higher); "),
+        ({"low": -0.02, "high": 0.05}, "(corrected 95 % CI 2.0 lower to 5.0 higher);"),
         (
             {"phi_in": 0.9, "low": 0.01, "high": 0.1},
             "6.9 percentage points higher (corrected 95 % CI 1.0 to 10.0);",
         ),
-        ({"p": 0.03}, "corrected p = 0.030;"),
+        ({"p": 0.03}, "corrected p = 0.030."),
         ({"outcome": ""}, "0.624 lower (corrected 95 % CI 0.580 to 0.661);"),
     ],
 )
@@ -245,16 +245,15 @@ def test_what_is_uncertain_of_a_rule_set_is_told(spec, changes, said):
 
 def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec):
     other, score = (msgspec.structs.replace(RULE, outcome=each) for each in ("0", ""))
-    assert plain(subgroup_words.rates(spec, other)) == "“0” for 20.7 % against 83.1 %"
-    assert plain(subgroup_words.rates(spec, score)) == "mean score 0.207 against 0.831"
+    assert plain(subgroup_words.rates(spec, other)) == "“0” for 21.0 % against 80.0 %"
+    assert plain(subgroup_words.rates(spec, score)) == "mean score 0.210 against 0.800"
 
 
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
         "1,590 subgroups defined by sex, job and age contain at least 5 % of the data and "
-        "were tested; intervals and p are corrected for these 1,590 tests. For this, 83,000 "
-        "perturbed data rows were tested: copies of data rows with one value that is not "
-        "protected changed slightly."
+        "were tested. Intervals and p-values are corrected for these 1,590 tests. For this, 83,000 "
+        "copies of data rows with one unprotected value slightly changed were tested."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
     assert plain(subgroup_words.mined_sentence(spec, none)) == (
@@ -267,12 +266,13 @@ def test_what_was_examined_is_told(spec):
     assert one.startswith(
         "1 subgroup defined by sex, job and age contains at least 5 % of the data and"
     )
-    assert "For this, 1 perturbed data row was tested: a copy" in one
+    assert "For this, 1 copy of a data row with one unprotected value slightly changed was" in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
-        "1,590 subgroups defined by terms of gender and religion contain at least 5 % of the "
-        "texts with an identity term (640 texts) and were tested; intervals and p are corrected "
-        "for these 1,590 tests. For this, 83,000 texts with a term replaced were tested;"
+        "1,590 subgroups apply to at least 5 % of the texts with an identity term (640 texts) and "
+        "were tested: single terms, and terms of several categories together (gender and "
+        "religion). Intervals and p-values are corrected for these 1,590 tests. For this, 83,000 "
+        "texts with one or more terms replaced were tested;"
     ) in plain(subgroup_words.mined_sentence(spec, texts))
 
 
@@ -281,12 +281,13 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     variant = msgspec.structs.replace(RULE, score=0.9, leader=0)
     said = plain(group_words.headline(spec, (MINED, RULE, variant, less)).sentence)
     assert said == (
-        "Selection rates in the data: 21.0 % for age 40 and over, sex = male, job = cook or none "
-        "against 80.0 % for all others. The largest gap among 1,590 subgroups, estimated from "
-        "copies of data rows with one other value slightly changed, is 62.4 percentage points: "
-        "20.7 % against 83.1 % (corrected 95 % CI 58.0 to 66.1). The subgroup contains 412 "
-        "applicants, 6.7 % of the data."
+        "In the data, the selection rate is 21.0 % for age 40 and over, sex = male, job = cook or "
+        f"none (n = 412) and 80.0 % for all others (n = 5,737). In {phrases.COPIES}, this gap is "
+        "the largest of 1,590 subgroups: 62.4 percentage points (corrected 95 % CI 58.0 to 66.1)."
     )
+    # what stands large is what the rates beside it differ by
+    found = group_words.headline(spec, (MINED, RULE))
+    assert (found.evidence, found.value) == ("observed", "59.0")
     other = [msgspec.structs.replace(each, outcome="0") for each in (MINED, RULE)]
     assert (
         group_words.headline(spec, (*other, MINED, RULE)).sentence
@@ -298,9 +299,7 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     )
     single = msgspec.structs.replace(MINED, rule_sets=1)
     one = plain(group_words.headline(spec, (single, chance)).sentence)
-    assert (
-        "slightly changed, is 62.4 percentage points: 20.7 % against 83.1 % (95 % CI 58.0 to" in one
-    )
+    assert "slightly changed, the gap is 62.4 percentage points (95 % CI 58.0 to" in one
     assert "corrected" not in one.lower().replace("correction", "")
     assert one.endswith(f" This is {phrases.NOT_SIGNIFICANT}.")
     assert group_words.headline(spec, ()) is None
@@ -311,16 +310,18 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
 
 
 def test_beside_a_favoured_subgroup_the_one_with_the_lowest_rate_is_named(spec):
-    high = msgspec.structs.replace(RULE, phi_in=0.9, phi_out=0.4, score=0.5, low=0.4, high=0.6)
+    high = msgspec.structs.replace(
+        RULE, phi_in=0.9, phi_out=0.4, score=0.5, low=0.4, high=0.6, data_in=0.8, data_out=0.4
+    )
     low = msgspec.structs.replace(RULE, leader=0, conditions=(Condition("age", low=60.0),))
     # it may be due to chance, however low it is
     chance = msgspec.structs.replace(low, phi_in=0.01, p=1.0, conditions=RULE.conditions)
     said = group_words.headline(spec, (MINED, high, low, chance))
-    named = "gap: age 60 and over: 20.7 % against 83.1 %."
+    named = "gap is that of age 60 and over (n = 412): 21.0 % against 80.0 %."
     assert plain(said.sentence).endswith(named)
     assert plain(said.brief).endswith(named)
-    assert "Lowest" not in group_words.headline(spec, (MINED, high, chance)).sentence
-    assert "Lowest" not in group_words.headline(spec, (MINED, RULE, low)).sentence
+    assert "lowest rate" not in group_words.headline(spec, (MINED, high, chance)).sentence
+    assert "lowest rate" not in group_words.headline(spec, (MINED, RULE, low)).sentence
 
 
 def test_each_outcome_has_its_own_rule_sets(spec):
@@ -369,16 +370,18 @@ def test_terms_are_told_with_their_flips(spec):
     )
     other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
     (told,) = group_words.sentences(spec, (never, other, term))
-    assert plain(told) == (
-        f"{phrases.CHANGES_FOR} 62 of 200 texts with an identity term of gender when another is "
-        "used. The share of “yes” ranges from 41.2 % (“gay”) to 61.0 % (“straight”)."
-    )
+    assert plain(told).startswith("In 62 of 200 texts with a term of gender, the decision changes")
+    assert plain(told).endswith("decided “yes” ranges from 41.2 % (“gay”) to 61.0 % (“straight”).")
+    # nobody is taken for the only one
+    alike = [msgspec.structs.replace(other, term=name) for name in ("male", "female")]
+    (told,) = group_words.sentences(spec, (term, other, *alike))
+    assert plain(told).endswith("to 61.0 % (“straight” and 2 others).")
 
 
 def test_a_category_of_terms_that_all_fare_alike_is_told_so(spec):
     terms = [TermRate("age", name, 1, 50, 0.5, 50, 0) for name in ("old", "young")]
     (told,) = group_words.sentences(spec, terms)
-    assert plain(told).endswith("used. The share of “yes” is 50.0 % with every term.")
+    assert plain(told).endswith("of age. The share decided “yes” is 50.0 % with every term.")
 
 
 def test_linear_subgroups_and_gaps_are_told(spec):
@@ -678,9 +681,10 @@ def test_the_sidebar_has_the_lowest_ratio_of_decisions(spec):
 
 
 def test_rates_whose_gap_rounding_hides_have_another_digit(spec):
-    rule = msgspec.structs.replace(RULE, phi_in=0.6797, phi_out=0.9193)
+    rule = msgspec.structs.replace(RULE, data_in=0.6797, data_out=0.9193)
     assert "67.97 % against 91.93 %" in plain(subgroup_words.rule_set_sentence(spec, rule))
-    assert "20.7 % against 83.1 %" in plain(subgroup_words.rule_set_sentence(spec, RULE))
+    assert "21.0 % against 80.0 %" in plain(subgroup_words.rule_set_sentence(spec, RULE))
+    assert subgroup_words.rate_digits((RULE, rule)) == 2
 
 
 def test_a_broader_subgroup_with_the_same_gap_is_named(spec):
@@ -690,3 +694,54 @@ def test_a_broader_subgroup_with_the_same_gap_is_named(spec):
         said = subgroup_words.widest_statement(spec, MINED, rule).sentence
         group = rule_words.rule_phrase(spec, broader)
         assert said.endswith(f"The gap is as large for {group}.") is named
+
+
+def test_a_gap_that_the_data_rows_do_not_show_is_an_estimate(spec):
+    unseen = msgspec.structs.replace(RULE, holds_on_data=False, data_in=0.78)
+    said = subgroup_words.widest_statement(spec, MINED, unseen)
+    assert (said.evidence, said.value) == ("estimated", "62.4")
+    assert plain(said.sentence) == (
+        f"In {phrases.COPIES}, the selection rate is 20.7 % for age 40 and over, sex = male, job = "
+        "cook or none (412 applicants, 6.7 % of the data) and 83.1 % for all others: a gap of 62.4 "
+        "percentage points (corrected 95 % CI 58.0 to 66.1), the largest of 1,590 subgroups. "
+        f"{phrases.NOT_SHOWN_BY_ROWS}"
+    )
+
+
+def test_a_gap_between_terms_is_of_the_same_texts_with_others(spec):
+    terms = Condition("gender", term="queer"), Condition("race", term="white")
+    rule = msgspec.structs.replace(RULE, conditions=terms[:1], holds_on_data=None, data_rows=4)
+    mined = msgspec.structs.replace(MINED, texts=640)
+    said = subgroup_words.widest_statement(spec, mined, rule)
+    assert (said.evidence, said.value) == ("estimated", "62.4")
+    assert plain(said.sentence) == (
+        "In 412 texts with a term of gender, the share decided “yes” is 20.7 % with “queer” in its "
+        "place and 83.1 % with other terms. The gap of 62.4 percentage points (corrected 95 % CI "
+        "58.0 to 66.1) is the largest of 1,590 subgroups."
+    )
+    # of enough texts it is said what they show as they are
+    enough = msgspec.structs.replace(rule, data_rows=40, holds_on_data=False, data_in=0.8)
+    assert plain(subgroup_words.widest_statement(spec, mined, enough).sentence).endswith(
+        "The original texts do not show this gap: 80.0 % against 80.0 %."
+    )
+    assert "too few have this term alone" in subgroup_words.evidence_sentence(spec, rule, mined)
+    both = msgspec.structs.replace(rule, conditions=terms)
+    assert "with a term of gender and race, the share decided “yes” is 20.7 % with “queer” and" in (
+        plain(subgroup_words.widest_statement(spec, mined, both).sentence)
+    )
+
+
+def test_a_class_with_a_name_of_its_own_is_said_with_what_it_means(spec):
+    assert decisions.named_outcome(spec, "1") == "“yes”"
+    named = msgspec.structs.replace(
+        spec, mapping=msgspec.structs.replace(spec.mapping, names=("refused", "granted"))
+    )
+    assert decisions.named_outcome(named, "granted") == "“granted” (yes)"
+    assert decisions.named_outcome(named, "refused") == "“refused”"
+
+
+def test_a_gap_is_significant_by_its_p_and_its_interval(spec):
+    wide = msgspec.structs.replace(RULE, conditions=RULE.conditions[:1], low=-0.7, high=0.1)
+    assert not subgroup_words.is_significant(wide)
+    assert subgroup_words.foremost(spec, (RULE, wide), 5) == (RULE,)
+    assert phrases.NOT_SIGNIFICANT in subgroup_words.widest_statement(spec, MINED, wide).sentence

@@ -1,4 +1,4 @@
-"""Rates in groups against those outside of them, a line per group, estimated: hatched marks."""
+"""Rates in groups against those outside of them, a line per group."""
 
 from __future__ import annotations
 
@@ -7,9 +7,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairdesk.charts.scales import Frame, percent_ticks, ticks
-from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Spot, Tint, Words, mark
+from fairdesk.charts.shapes import (
+    Box,
+    Laid,
+    Marked,
+    Paper,
+    Path,
+    Shape,
+    Spot,
+    Tint,
+    Words,
+    mark,
+)
 from fairdesk.wording import words
 from fairdesk.wording.language import say
+from fairdesk.wording.statements import Evidence
 
 #: Half the size of a mark, by the height of a line of type.
 _MARK = 0.29
@@ -38,11 +50,15 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class Gaps:
-    """Gaps in the order to be drawn, at least one, what the axis counts, and whether of terms."""
+    """Gaps in the order to be drawn, at least one, what the axis counts, and whether of terms.
+
+    Estimated rates have hatched marks, those that are counted hollow ones.
+    """
 
     gaps: Sequence[Gap]
     x_title: str
     terms: bool = False
+    evidence: Evidence = "estimated"
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
@@ -94,8 +110,8 @@ class Gaps:
             at = y + height - 0.7 * lead
             own, others = frame.x(100 * each.inside), frame.x(100 * each.outside)
             shapes.append(Path((((own, at), (others, at)),), "quiet"))
-            shapes += mark(others, at, _MARK * lead, _OTHERS, "estimated", square=True)
-            shapes += mark(own, at, _MARK * lead, _OWN, "estimated")
+            shapes += mark(others, at, _MARK * lead, _OTHERS, self.evidence, square=True)
+            shapes += mark(own, at, _MARK * lead, _OWN, self.evidence)
             shapes.append(Words(right + 0.9 * lead, at, each.value))
             y += height
         for value, text in axis:
@@ -115,6 +131,6 @@ class Gaps:
             else (say("in the subgroup"), say("all others"))
         )
         for place, text in enumerate(sides):
-            yield from mark(x, y, half, (_OWN, _OTHERS)[place], "estimated", square=place == 1)
+            yield from mark(x, y, half, (_OWN, _OTHERS)[place], self.evidence, square=place == 1)
             yield Words(x + 0.7 * paper.lead, y, text)
             x += paper.extent(text) + 2.3 * paper.lead

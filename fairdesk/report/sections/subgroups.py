@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 
+from fairdesk.answers.pictures import gaps_of, quoted
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.kinds.gaps import Gap, Gaps
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -26,7 +27,7 @@ from fairdesk.report.render.drawing import drawn
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
 from fairdesk.wording import figures, words
-from fairdesk.wording.decisions import class_texts, outcome_text
+from fairdesk.wording.decisions import class_texts, named_outcome
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.subgroups import by_category, linear_statement
@@ -35,10 +36,13 @@ from fairdesk.wording.rules import combination_text, rule_phrase
 from fairdesk.wording.statements import unmeasured
 from fairdesk.wording.words import p_text
 
-#: The place of the corrected p in a list of rule sets: who quotes one has the interval.
-_CORRECTED_P = 5
 #: Rule sets that are listed, and those of them that are drawn.
 _LISTED, _DRAWN = 20, 6
+#: How wide the columns of a list are, of texts or of rows.
+_WIDTHS = {
+    True: (2.0, 0.6, 0.8, 0.9, 1.1, 1.35, 0.9, 0.95),
+    False: (2.2, 0.75, 0.8, 0.8, 1.1, 0.9, 1.35, 0.9),
+}
 #: Neighbours of a rule set that are listed in each direction.
 _NEIGHBOURS = 5
 #: Terms that are listed, and texts that are shown.
@@ -51,10 +55,12 @@ _NOT_SEARCHED = (
 #: What a list of subgroups shows: of texts or of rows, with a significant gap or without.
 _CAPTIONS = fixed(
     {
-        (True, True): "Share of “{outcome}” with a term; the interval of each gap excludes zero",
-        (True, False): "Share of “{outcome}” with a term; the interval of every gap includes zero",
-        (False, True): "Subgroups with a gap whose interval excludes zero",
-        (False, False): "Subgroups; the interval of every gap includes zero",
+        (True, True): "Share decided {outcome} in the same texts, with a term and with others; "
+        "gaps are statistically significant",
+        (True, False): "Share decided {outcome} in the same texts, with a term and with others; no "
+        "gap is statistically significant",
+        (False, True): "Subgroups with a statistically significant gap",
+        (False, False): "Subgroups; no gap is statistically significant",
     }
 )
 _DIRECTION = "Whether a lower rate is worse depends on the decision."
@@ -215,13 +221,13 @@ def _rules(
         return examined
     blocks: list[Block] = []
     first = leaders[0]
-    rule = rule_phrase(spec, first.conditions)
-    if rule not in said:
+    if not said.startswith(subgroup_words.widest_statement(spec, mined, first).sentence):
+        rule = rule_phrase(spec, first.conditions)
         text = subgroup_words.evidence_sentence(spec, first, mined)
         blocks.append(Text(words.capital(text), lead=f"{words.capital(rule)}."))
     blocks.append(_significant(spec, mined, sets, key))
     if mined.outcome and (shown := subgroup_words.foremost(spec, sets, _DRAWN)):
-        blocks.append(_chart(spec, mined, shown, key))
+        blocks.append(_chart(spec, mined, quoted(shown), key))
     blocks.append(_listed(spec, mined, leaders[:_LISTED], len(leaders), key))
     blocks += map(appended, _lattice(spec, sets[0], key))
     # one result at every minimum support says nothing more
@@ -235,19 +241,7 @@ def _rules(
 def _chart(
     spec: AuditSpec, mined: RuleSearchSummary, leaders: Sequence[RuleSet], key: str
 ) -> Chart:
-    chart = Gaps(
-        [
-            Gap(
-                rule_phrase(spec, each.conditions),
-                each.phi_in,
-                each.phi_out,
-                say("{n} percentage points", n=words.signed(100 * (each.phi_in - each.phi_out), 1)),
-            )
-            for each in leaders
-        ],
-        x_title=say("share with “{outcome}”", outcome=outcome_text(spec, leaders[0].outcome)),
-        terms=bool(mined.texts),
-    )
+    chart = gaps_of(spec, mined, leaders)
     return Chart(
         *drawn(chart),
         caption=say("The rate with each term, and with other terms in the same texts")
@@ -255,43 +249,55 @@ def _chart(
         else say("The rate in each subgroup and that of all others"),
         key=f"apart-{key}",
         optional=not mined.texts,
-        evidence="estimated",
+        evidence=chart.evidence,
         appended=True,
     )
 
 
 def _header(mined: RuleSearchSummary) -> tuple[str, ...]:
-    texts = bool(mined.texts)
-    return (
-        *fixed(
-            ("Term", "With it", "With other terms") if texts else ("Subgroup", "Inside", "Outside")
-        ),
-        say("Gap, percentage points") if mined.outcome else say("Gap"),
-        say("{percent} CI", percent=words.percent_of("95")),
-        *fixed(
-            ("Corrected p", "Share of texts", "Original texts")
-            if texts
-            else ("Corrected p", "Share of rows", "Original data rows")
-        ),
-    )
-
-
-def _cells(spec: AuditSpec, rule_set: RuleSet) -> tuple[str, ...]:
-    return (
-        rule_phrase(spec, rule_set.conditions),
-        *subgroup_words.both_rates(rule_set),
-        *subgroup_words.difference_texts(rule_set),
-        p_text(rule_set.p).replace("below", "<"),
-        words.percent(rule_set.support, 1.0),
-        subgroup_words.untouched_text(rule_set),
-    )
-
-
-def _doubt(mined: RuleSearchSummary) -> str:
-    """Say what the mark at a gap means."""
+    gap = say("Gap, percentage points") if mined.outcome else say("Gap")
+    interval = say("{percent} CI", percent=words.percent_of("95"))
     if mined.texts:
-        return say("; †: not confirmed by the original texts")
-    return say("; †: not confirmed by the original data rows")
+        return (
+            *fixed(("Term", "Texts", "With it", "With other terms")),
+            gap,
+            interval,
+            say("Corrected p"),
+            say("Gap in the original texts"),
+        )
+    return (
+        *fixed(("Subgroup", "People", "Rate", "All others")),
+        gap,
+        say("Gap in copies"),
+        interval,
+        say("Corrected p"),
+    )
+
+
+def _cells(spec: AuditSpec, rule_set: RuleSet, digits: int = 1) -> tuple[str, ...]:
+    estimated, interval = subgroup_words.difference_texts(rule_set)
+    rule, rows = rule_phrase(spec, rule_set.conditions), words.number(rule_set.rows)
+    rates = subgroup_words.both_rates(rule_set, digits)
+    p = p_text(rule_set.p).replace("below", "<")
+    if any(each.term for each in rule_set.conditions):
+        original = subgroup_words.original_text(rule_set)
+        return (rule, rows, *rates, estimated, interval, p, original)
+    counted = subgroup_words.is_counted(rule_set)
+    gap = subgroup_words.shown_gap_text(rule_set) if counted else "–"
+    mark = "†" if rule_set.holds_on_data is False else ""
+    return (rule, rows, *(rates if counted else ("–", "–")), f"{gap}{mark}", estimated, interval, p)
+
+
+def _copies(mined: RuleSearchSummary, rule_sets: Iterable[RuleSet]) -> str:
+    """Say what is estimated in a list of subgroups, and what the mark at a gap means."""
+    if mined.texts:
+        return ""
+    doubted = any(each.holds_on_data is False for each in rule_sets)
+    return say(
+        ". “Gap in copies” is estimated from copies of the rows with one unprotected value "
+        "slightly changed{doubt}",
+        doubt=say("; †: the data rows do not show that gap") if doubted else "",
+    )
 
 
 def _significant(
@@ -299,27 +305,36 @@ def _significant(
 ) -> Grid:
     """List the subgroups that are quoted: of significant gaps, or of all where there are none."""
     foremost, leaders = subgroup_words.foremost(spec, sets, _LISTED), subgroup_words.leaders(sets)
-    shown = [each for each in foremost if each.low > 0 or each.high < 0] or foremost
+    shown = foremost or leaders[:_LISTED]
     header = _header(mined)
-    kept = [place for place, name in enumerate(header) if place != _CORRECTED_P]
-    significant = any(each.low > 0 or each.high < 0 for each in shown)
-    doubted = not all(each.holds_on_data for each in shown)
+    # who quotes one has the interval; and hardly a term is in enough texts by itself
+    left_out = {say("Corrected p")}
+    if mined.texts and all(each.holds_on_data is None for each in shown):
+        left_out.add(header[-1])
+    kept = [place for place, name in enumerate(header) if name not in left_out]
+    digits = subgroup_words.rate_digits(shown) if mined.outcome else 1
+    similar = ""
+    if len(sets) > len(leaders):
+        similar = (
+            say("; terms whose gap is due to another term are left out")
+            if mined.texts
+            else say("; of similar or complementary subgroups, one is listed")
+        )
     return Grid(
         header=tuple(header[place] for place in kept),
-        rows=tuple(
-            tuple(_cells(spec, each)[place] for place in kept)
-            for each in shown or leaders[:_LISTED]
-        ),
-        widths=(2.25, 0.8, 0.85, 1.1, 1.5, 0.9, 0.95),
-        right=(1, 2, 3, 4, 5, 6),
+        rows=tuple(tuple(_cells(spec, each, digits)[place] for place in kept) for each in shown),
+        widths=tuple(_WIDTHS[bool(mined.texts)][place] for place in kept),
+        right=tuple(range(1, len(kept))),
         caption=say(
-            _CAPTIONS[bool(mined.texts and mined.outcome), significant],
-            outcome=outcome_text(spec, mined.outcome) if mined.outcome else "",
+            _CAPTIONS[
+                bool(mined.texts and mined.outcome), any(map(subgroup_words.is_significant, shown))
+            ],
+            outcome=named_outcome(spec, mined.outcome) if mined.outcome else "",
         )
-        + (say("; similar and opposite ones are left out") if len(sets) > len(leaders) else "")
-        + (_doubt(mined) if doubted else ""),
+        + similar
+        + _copies(mined, shown),
         key=f"rules-{key}",
-        evidence="estimated",
+        evidence="estimated" if mined.texts else "observed",
     )
 
 
@@ -339,13 +354,14 @@ def _listed(
     return Grid(
         header=_header(mined),
         rows=tuple(_cells(spec, each) for each in leaders),
-        widths=(2.15, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95),
-        right=(1, 2, 3, 4, 5, 6, 7),
+        widths=_WIDTHS[bool(mined.texts)],
+        right=tuple(range(1, 8)),
         caption=say(
-            "{shown}, largest gap first{few}; similar and opposite subgroups are left out. "
-            "With a corrected p above {level} a gap is not statistically significant{doubt}",
+            "{shown}, largest estimated gap first{few}; of similar or complementary subgroups, one "
+            "is listed. With a corrected p above {level} a gap is not statistically "
+            "significant{copies}",
             shown=shown,
-            doubt=_doubt(mined),
+            copies=_copies(mined, leaders),
             few=say(
                 ", then those that leave under {least} of the rows outside",
                 least=words.percent_of(f"{100 * mined.theta:g}"),
@@ -368,10 +384,10 @@ def _all_rules(
     return Grid(
         header=_header(mined),
         rows=tuple(_cells(spec, each) for each in sets),
-        widths=(2.15, 0.75, 0.85, 1.1, 1.35, 0.95, 0.85, 0.95),
-        right=(1, 2, 3, 4, 5, 6, 7),
+        widths=_WIDTHS[bool(mined.texts)],
+        right=tuple(range(1, 8)),
         caption=say(
-            "All {sets} subgroups that were kept, similar and opposite ones included",
+            "All {sets} subgroups that were kept, those that are nearly the same included",
             sets=words.number(len(sets)),
         ),
         key=f"all-rules-{key}",
@@ -468,8 +484,8 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
             header=(
                 *("Category", "Term", "Texts in the data with it", "Texts tested with it"),
                 say(
-                    "Share of “{outcome}”",
-                    outcome=outcome_text(spec, subgroup_words.favourable(spec)),
+                    "Share decided {outcome}",
+                    outcome=named_outcome(spec, subgroup_words.favourable(spec)),
                 ),
             ),
             rows=tuple(
@@ -486,7 +502,7 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
             right=(2, 3, 4),
             caption=say(
                 "Identity terms. A term is tested in every text with a term of its category, in "
-                "that one’s place, so also where the data do not contain it"
+                "that one’s place, even if the data never contain it"
             )
             + (
                 say(
@@ -503,25 +519,40 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
         ),
     ]
     called = dict(zip(spec.decisions, class_texts(spec, material.table), strict=True))
-    examples = list(_examples(held, called))
-    if examples:
-        blocks.append(
-            Text(
-                "Some of the texts whose decision changes. Each is an individual "
-                "discriminatory instance that was re-queried: an example, not a rate among "
-                "real texts."
-            )
-        )
-    return blocks + examples[:_EXAMPLES]
+    if spec.mapping.names:
+        called = {}
+    # the lowest rate of each category first, then the second of each
+    in_turn = [each for place in zip_longest(*by_category(terms)) for each in place if each]
+    examples = list(_examples(in_turn, called))
+    if not examples:
+        return blocks
+    return [
+        *blocks,
+        Grid(
+            header=("Text", "Decision", "With another term", "Decision"),
+            rows=tuple(examples[:_EXAMPLES]),
+            widths=(3.2, 0.9, 1.2, 0.9),
+            caption="Some texts, with a term in its place, whose decision changes with another "
+            "term. Each was queried again to confirm it. They are examples and do not show how "
+            "frequent such texts are",
+            key=f"examples-{run}",
+            evidence="example",
+        ),
+    ]
 
 
-def _examples(terms: Sequence[TermRate], called: Mapping[str, str]) -> Iterator[Text]:
+def _examples(
+    terms: Sequence[TermRate], called: Mapping[str, str]
+) -> Iterator[tuple[str, str, str, str]]:
     """Show texts that get another decision, each once, however many terms show it."""
     seen: set[int] = set()
     for term in terms:
         new = next((flip for flip in term.examples if flip.row not in seen), None)
         if new is not None:
             seen.add(new.row)
-            yield Text(
-                subgroup_words.flip_sentence(new, called), lead=f"{term.term} ({term.category})."
+            yield (
+                say("“{text}”", text=subgroup_words.flip_text(new)),
+                called.get(new.decision, new.decision),
+                f"“{new.other_term}”",
+                called.get(new.other_decision, new.other_decision),
             )

@@ -16,6 +16,7 @@ from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups.subgroups import (
+    both_rates,
     by_category,
     category_statement,
     evidence_sentence,
@@ -27,6 +28,7 @@ from fairdesk.wording.groups.subgroups import (
     lowest_of,
     mined_sentence,
     mined_with,
+    quoted_gap,
     rule_set_sentence,
     widest_statement,
 )
@@ -36,6 +38,7 @@ from fairdesk.wording.groups.tables import (
     worst_statement,
 )
 from fairdesk.wording.language import say, say_many
+from fairdesk.wording.rules import rule_phrase
 from fairdesk.wording.statements import Statement
 
 #: So many rule sets are told in sentences.
@@ -94,11 +97,16 @@ def _with_lowest(
 ) -> Statement:
     """Say the widest gap; where it is to a higher rate, name the subgroup with the lowest too."""
     said, least = widest_statement(spec, mined, widest), lowest_of(spec, sets)
-    if widest.phi_in < widest.phi_out or least is None:
+    if widest.phi_in < widest.phi_out or least is None or mined.texts:
         return said
+    inside, outside = both_rates(least)
     told = say(
-        "Lowest estimated rate with a statistically significant gap: {subgroup}.",
-        subgroup=rule_set_sentence(spec, least),
+        "The lowest rate with a statistically significant gap is that of {group} (n = {n}): "
+        "{inside} against {outside}.",
+        group=rule_phrase(spec, least.conditions),
+        n=words.number(least.rows),
+        inside=inside,
+        outside=outside,
     )
     return msgspec.structs.replace(said.with_more(told), brief=f"{said.brief} {told}")
 
@@ -156,7 +164,9 @@ def looked_at(figures: Iterable[Metric]) -> str:
 
 def _widest_gap(figures: Sequence[Metric]) -> tuple[float, bool] | None:
     """Return the widest gap of a run, and whether it is one of rates; ``None`` without any."""
-    scored = [(sets[0].score, bool(mined.outcome)) for mined, sets in mined_with(figures) if sets]
+    scored = [
+        (quoted_gap(sets[0]), bool(mined.outcome)) for mined, sets in mined_with(figures) if sets
+    ]
     scored += [(each.gap, True) for each in figures if isinstance(each, GroupGap)]
     scored += [(each.score, True) for each in figures if isinstance(each, LinearGroup)]
     return max(scored, default=None)

@@ -16,32 +16,36 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording import words
-from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.decisions import named_outcome
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import combination_text, rule_phrase
 from fairdesk.wording.statements import Statement
-from fairdesk.wording.words import UNDEFINED, digits_of, p_is, signed
+from fairdesk.wording.words import digits_of, p_is, signed
 
+#: What gaps are estimated from.
+_COPIES = fixed("copies of the data rows with one unprotected value slightly changed")
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
 #: Of a longer text only the part around the term is shown.
 _LONGEST = 240
+#: Terms with the same rate that are named; of more, the first.
+_NAMED = 2
 #: Weights of a linear subgroup that are written out.
 _WEIGHTS = 5
-#: What the rows as they are show of a difference.
+#: What the data rows show of a gap that was estimated from copies of them.
 _ON_DATA = fixed(
     {
-        None: "inconclusive in the original data rows ({inside} against {outside})",
-        True: "also seen in the original data rows ({inside} against {outside})",
-        False: "not seen in the original data rows ({inside} against {outside})",
+        None: "The data rows cannot confirm it.",
+        True: "",
+        False: "The data rows do not show this gap.",
     }
 )
 #: And what the texts as they are show of one.
 _ON_TEXTS = fixed(
     {
-        None: "inconclusive in the original texts ({inside} against {outside})",
-        True: "also seen in the original texts ({inside} against {outside})",
-        False: "not seen in the original texts ({inside} against {outside})",
+        None: "The original texts cannot confirm it.",
+        True: "The original texts show this gap, too: {inside} against {outside}.",
+        False: "The original texts do not show this gap: {inside} against {outside}.",
     }
 )
 
@@ -54,6 +58,33 @@ def rule_set_sentence(spec: AuditSpec, rule_set: RuleSet) -> str:
     ``sex = Male, race = Hispanic or Other, age 40 and over: 20.7 % against 83.1 %``
     """
     return f"{rule_phrase(spec, rule_set.conditions)}: {rates(spec, rule_set)}"
+
+
+def is_counted(rule_set: RuleSet) -> bool:
+    """Return whether both rates are counted in the data rows; those of texts are not shown."""
+    known = rule_set.data_in is not None and rule_set.data_out is not None
+    return known and not _about_texts(rule_set)
+
+
+def shown_rates(rule_set: RuleSet) -> tuple[float, float]:
+    """Return the rates inside and outside as the data rows have them, else the estimated ones."""
+    inside, outside = rule_set.data_in, rule_set.data_out
+    if inside is None or outside is None or not is_counted(rule_set):
+        return rule_set.phi_in, rule_set.phi_out
+    return inside, outside
+
+
+def shown_gap(rule_set: RuleSet) -> float:
+    """Return how far the rates that are shown are apart; below 0 where the subgroup's is lower."""
+    inside, outside = shown_rates(rule_set)
+    return inside - outside
+
+
+def quoted_gap(rule_set: RuleSet) -> float:
+    """Return the gap that is quoted: as it is counted where the data rows show it."""
+    if is_counted(rule_set) and not rule_set.holds_on_data:
+        return rule_set.score
+    return abs(shown_gap(rule_set))
 
 
 def rates(spec: AuditSpec, rule_set: RuleSet) -> str:
@@ -70,36 +101,38 @@ def rates(spec: AuditSpec, rule_set: RuleSet) -> str:
 def evidence_sentence(
     spec: AuditSpec, rule_set: RuleSet, mined: RuleSearchSummary | None = None
 ) -> str:
-    """Say how certain a rule set's difference is, and how many people it is about.
+    """Say of how many people a rule set's gap is, and what it is estimated to be, how certainly.
 
     Parameters
     ----------
     mined : Mined, optional
         What was examined with it: figures of the only subgroup are not corrected.
     """
+    several = mined is None or mined.rule_sets > 1
+    p = p_is(rule_set.p)
     values = {
-        "difference": _difference(rule_set),
-        "ends": _ends(rule_set),
-        "confidence": words.percent_of("95"),
         "who": _who(spec, rule_set),
         "share": words.percent(rule_set.support, 1.0),
         "whole": _whole(rule_set),
-        "p": p_is(rule_set.p),
-        "untouched": _untouched(rule_set),
+        "estimated": _difference(rule_set, rule_set.phi_in - rule_set.phi_out),
+        "interval": _interval(rule_set, several=several),
+        "p": say("corrected {p}", p=p) if several else p,
+        "shows": shown_by_data(rule_set),
     }
-    several = mined is None or mined.rule_sets > 1
-    return (
-        say(
-            "{difference} (corrected {confidence} CI {ends}); {who}, {share} of {whole}; "
-            "corrected {p}; {untouched}.",
-            **values,
-        )
-        if several
-        else say(
-            "{difference} ({confidence} CI {ends}); {who}, {share} of {whole}; {p}; {untouched}.",
-            **values,
-        )
-    )
+    if not is_counted(rule_set):
+        return say(
+            "{estimated} ({interval}); {who}, {share} of {whole}; {p}. {shows}", **values
+        ).rstrip()
+    inside, outside = (_rate(rule_set, each) for each in (rule_set.phi_in, rule_set.phi_out))
+    return say(
+        "{counted}; {who}, {share} of {whole}. In {copies}: {inside} against {outside}, "
+        "{estimated} ({interval}); {p}. {shows}",
+        counted=_difference(rule_set, shown_gap(rule_set)),
+        copies=say(_COPIES),
+        inside=inside,
+        outside=outside,
+        **values,
+    ).rstrip()
 
 
 def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
@@ -109,11 +142,8 @@ def mined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
 
 def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     """Say how many subgroups were tested, of how many."""
-    about = words.listed(mined.attributes)
-    if mined.texts:
-        about = say("terms of {categories}", categories=words.joined(mined.attributes))
     values = {
-        "about": about,
+        "about": words.listed(mined.attributes),
         # a share that was asked for, written as it was
         "least": words.percent_of(f"{100 * mined.theta:g}"),
         "data": say("the texts with an identity term") if mined.texts else say("the data"),
@@ -128,11 +158,20 @@ def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     if mined.texts:
         texts = say_many(mined.texts, "{n} text", "{n} texts")
         values["data"] = say("{data} ({texts})", data=values["data"], texts=texts)
+        values["about"] = words.joined(mined.attributes)
     return say_many(
         mined.rule_sets,
-        "{n} subgroup defined by {about} contains at least {least} of {data} and was tested{by}.",
-        "{n} subgroups defined by {about} contain at least {least} of {data} and were tested{by}; "
-        "intervals and p are corrected for these {n} tests.",
+        "{n} subgroup defined by terms of {about} applies to at least {least} of {data} and was "
+        "tested{by}."
+        if mined.texts
+        else "{n} subgroup defined by {about} contains at least {least} of {data} and was "
+        "tested{by}.",
+        "{n} subgroups apply to at least {least} of {data} and were tested{by}: single terms, and "
+        "terms of several categories together ({about}). Intervals and p-values are corrected for "
+        "these {n} tests."
+        if mined.texts
+        else "{n} subgroups defined by {about} contain at least {least} of {data} and were "
+        "tested{by}. Intervals and p-values are corrected for these {n} tests.",
         by=_counting(spec, mined.outcome),
         **values,
     )
@@ -145,19 +184,18 @@ def samples_sentence(mined: RuleSearchSummary) -> str:
     if mined.texts:
         return say_many(
             mined.samples,
-            "For this, {n} text with a term replaced was tested; the other queries of the run "
-            "are for the original texts, for re-querying changed decisions, and for a check "
-            "beforehand that outputs repeat.",
-            "For this, {n} texts with a term replaced were tested; the other queries of the run "
-            "are for the original texts, for re-querying changed decisions, and for a check "
-            "beforehand that outputs repeat.",
+            "For this, {n} text with one or more terms replaced was tested; the other queries "
+            "of the run are for the original texts, for re-querying changed decisions, and for a "
+            "check beforehand that outputs repeat.",
+            "For this, {n} texts with one or more terms replaced were tested; the other queries "
+            "of the run are for the original texts, for re-querying changed decisions, and for a "
+            "check beforehand that outputs repeat.",
         )
     return say_many(
         mined.samples,
-        "For this, {n} perturbed data row was tested: a copy of a data row with one value that "
-        "is not protected changed slightly.",
-        "For this, {n} perturbed data rows were tested: copies of data rows with one value "
-        "that is not protected changed slightly.",
+        "For this, {n} copy of a data row with one unprotected value slightly changed was tested.",
+        "For this, {n} copies of data rows with one unprotected value slightly changed were "
+        "tested.",
     )
 
 
@@ -185,8 +223,8 @@ def favourable(spec: AuditSpec) -> str:
 
 
 def _favourable_text(spec: AuditSpec) -> str:
-    """Name the favourable decision as the recorded outcomes do."""
-    return outcome_text(spec, favourable(spec))
+    """Name the favourable decision, and what it means in the data."""
+    return named_outcome(spec, favourable(spec))
 
 
 def mined_with(
@@ -230,6 +268,11 @@ def plainest(rule_sets: Sequence[RuleSet], place: int) -> RuleSet:
     return min(plainer, key=lambda each: len(each.conditions), default=leader)
 
 
+def is_significant(rule_set: RuleSet) -> bool:
+    """Return whether a gap is statistically significant: by its corrected p, and its interval."""
+    return rule_set.p <= CHANCE and (rule_set.low > 0 or rule_set.high < 0)
+
+
 def lowest_of(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> RuleSet | None:
     """Return the one with the lowest rate of those whose rate is significantly lower.
 
@@ -238,11 +281,11 @@ def lowest_of(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> RuleSet | None:
     lower = [
         each
         for each in rule_sets
-        if each.p <= CHANCE
+        if is_significant(each)
         and each.phi_in < each.phi_out
         and each.outcome in ("", favourable(spec))
     ]
-    return min(lower, key=lambda each: each.phi_in, default=None)
+    return min(lower, key=lambda each: shown_rates(each)[0], default=None)
 
 
 def foremost(spec: AuditSpec, rule_sets: Sequence[RuleSet], most: int) -> tuple[RuleSet, ...]:
@@ -252,7 +295,7 @@ def foremost(spec: AuditSpec, rule_sets: Sequence[RuleSet], most: int) -> tuple[
     """
     leading = [each for each in leaders(rule_sets) if each.score]
     least = lowest_of(spec, rule_sets)
-    significant = [each for each in leading if each.p <= CHANCE and each is not least]
+    significant = [each for each in leading if is_significant(each) and each is not least]
     first = [] if least is None else [least]
     return tuple(([*first, *significant] or leading)[:most])
 
@@ -265,13 +308,27 @@ def variants_text(mined: RuleSearchSummary, count: int) -> str:
     return text
 
 
-def both_rates(rule_set: RuleSet) -> tuple[str, str]:
-    """Write the rates inside and outside."""
-    return _rate(rule_set, rule_set.phi_in), _rate(rule_set, rule_set.phi_out)
+def both_rates(rule_set: RuleSet, least: int = 1) -> tuple[str, str]:
+    """Write the rates inside and outside, as `shown_rates`; with at least so many decimals."""
+    inside, outside = shown_rates(rule_set)
+    if not rule_set.outcome:
+        return words.number(inside, 3), words.number(outside, 3)
+    digits = max(least, words.digits_apart(inside, outside))
+    return words.percent(inside, 1.0, digits), words.percent(outside, 1.0, digits)
+
+
+def rate_digits(rule_sets: Iterable[RuleSet]) -> int:
+    """Return with how many decimals the rates of several rule sets are written in one table."""
+    return max((words.digits_apart(*shown_rates(each)) for each in rule_sets), default=1)
+
+
+def shown_gap_text(rule_set: RuleSet) -> str:
+    """Write the gap between the rates that are shown: ``−62.4``."""
+    return _apart(rule_set, shown_gap(rule_set))
 
 
 def difference_texts(rule_set: RuleSet) -> tuple[str, str]:
-    """Write the difference and its interval, in points or of score: ``−62.4``, ``−66.1 to −58``."""
+    """Write the estimated gap and its interval, in points: ``−62.4``, ``−66.1 to −58``."""
     apart, low, high = (
         _apart(rule_set, each)
         for each in (rule_set.phi_in - rule_set.phi_out, rule_set.low, rule_set.high)
@@ -279,12 +336,12 @@ def difference_texts(rule_set: RuleSet) -> tuple[str, str]:
     return apart, words.ends(low, high)
 
 
-def untouched_text(rule_set: RuleSet) -> str:
-    """Write the difference among the untouched rows, with a dagger where they do not show it."""
+def original_text(rule_set: RuleSet) -> str:
+    """Write the gap among the texts as they are, where there are enough of them."""
     inside, outside = rule_set.data_in, rule_set.data_out
-    if inside is None or outside is None:
-        return say(UNDEFINED)
-    return f"{_apart(rule_set, inside - outside)}{'' if rule_set.holds_on_data else '†'}"
+    if inside is None or outside is None or rule_set.holds_on_data is None:
+        return say("too few")
+    return _apart(rule_set, inside - outside)
 
 
 def _apart(rule_set: RuleSet, value: float) -> str:
@@ -292,92 +349,134 @@ def _apart(rule_set: RuleSet, value: float) -> str:
 
 
 def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
-    """Say of the rule set with the highest score how far it is from all others."""
-    size = {
-        "who": _who(spec, rule_set),
-        "share": words.percent(rule_set.support, 1.0),
-        "whole": _whole(rule_set),
-    }
-    contains = (
-        say("Each term was tested in the same {who}, {share} of {whole}.", **size)
-        if _about_texts(rule_set)
-        else say("The subgroup contains {who}, {share} of {whole}.", **size)
-    )
-    sentence = say_many(
-        mined.rule_sets,
-        "The estimated gap of the only subgroup is {points}: {inside} for {group} against "
-        "{outside} for {others} ({what}; {confidence} CI {ends}). {contains} The gap is "
-        "{untouched}.",
-        "The largest estimated gap among {n} subgroups is {points}: {inside} for {group} against "
-        "{outside} for {others} ({what}; corrected {confidence} CI {ends}). "
-        "{contains} The gap is {untouched}.",
-        contains=contains,
-        points=_points(rule_set, rule_set.score),
-        what=_what(spec, rule_set),
-        group=rule_phrase(spec, rule_set.conditions),
-        inside=_rate(rule_set, rule_set.phi_in),
-        others=_others(rule_set),
-        outside=_rate(rule_set, rule_set.phi_out),
-        ends=_ends(rule_set),
-        confidence=words.percent_of("95"),
-        untouched=_untouched(rule_set),
-    )
-    values = {
-        "inside": _rate(rule_set, rule_set.phi_in),
-        "group": rule_phrase(spec, rule_set.conditions),
-        "outside": _rate(rule_set, rule_set.phi_out),
-        "others": _others(rule_set),
-        "what": _samples(rule_set),
-    }
-    real = rule_set.data_in, rule_set.data_out
-    if rule_set.holds_on_data and real[0] is not None and real[1] is not None:
-        # rates of real people go before estimated ones
-        if rule_set.outcome == favourable(spec) and not _about_texts(rule_set):
-            sentence = say_many(
-                mined.rule_sets,
-                "Selection rates in the data: {real_in} for {group} against {real_out} for "
-                "{others}. The gap of the only subgroup, estimated from {what}, is {points}: "
-                "{inside} against {outside} ({confidence} CI {ends}). {contains}",
-                "Selection rates in the data: {real_in} for {group} against {real_out} for "
-                "{others}. The largest gap among {n} subgroups, estimated from {what}, is "
-                "{points}: {inside} against {outside} (corrected {confidence} CI {ends}). "
-                "{contains}",
-                real_in=_rate(rule_set, real[0]),
-                real_out=_rate(rule_set, real[1]),
-                points=_points(rule_set, rule_set.score),
-                confidence=words.percent_of("95"),
-                ends=_ends(rule_set),
-                contains=contains,
-                **values
-                | {"what": say("copies of data rows with one other value slightly changed")},
-            )
-        brief = say(
-            "In the data {real_in} for {group} against {real_out} for {others}; estimated from "
-            "{what}: {inside} against {outside}.",
-            real_in=_rate(rule_set, real[0]),
-            real_out=_rate(rule_set, real[1]),
-            **values,
-        )
+    """Say of the rule set with the highest score how far it is from all others.
+
+    What is counted in the data rows comes first, where these show the gap.
+    """
+    if _about_texts(rule_set):
+        said = _widest_of_terms(spec, mined, rule_set)
+    elif is_counted(rule_set) and rule_set.holds_on_data:
+        said = _widest_counted(spec, mined, rule_set)
     else:
-        brief = say(
-            "{inside} for {group} against {outside} for {others}, in {what}; {untouched}.",
-            untouched=_untouched(rule_set),
-            **values,
-        )
-    sentence = f"{sentence} {_as_wide(spec, rule_set)}".rstrip()
-    label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
-    said = Statement("estimated", label, value, sentence)
-    if rule_set.outcome:
-        said = _gap(rule_set.score, sentence, others=_others(rule_set))
-    said = msgspec.structs.replace(said, brief=brief)
-    if rule_set.p <= CHANCE:
+        said = _widest_estimated(spec, mined, rule_set)
+    if wide := _as_wide(spec, rule_set):
+        said = said.with_more(wide)
+    if is_significant(rule_set):
         return said
     doubt = say_many(
         mined.rule_sets,
         "This is not statistically significant.",
         "After correction for the number of subgroups, this is not statistically significant.",
     )
-    return msgspec.structs.replace(said.with_more(doubt), brief=f"{brief} {doubt}")
+    return msgspec.structs.replace(said.with_more(doubt), brief=f"{said.brief} {doubt}")
+
+
+def _widest_counted(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
+    """Say a gap that the data rows show, and how certain it is."""
+    inside, outside = both_rates(rule_set)
+    people = round(rule_set.rows / rule_set.support)
+    counted = say(
+        "In the data, the {what} is {inside} for {group} (n = {n_in}) and {outside} for all "
+        "others (n = {n_out}).",
+        what=_what(spec, rule_set),
+        inside=inside,
+        group=rule_phrase(spec, rule_set.conditions),
+        n_in=words.number(rule_set.rows),
+        outside=outside,
+        n_out=words.number(people - rule_set.rows),
+    )
+    estimated = say_many(
+        mined.rule_sets,
+        "In {copies}, the gap is {points} ({interval}).",
+        "In {copies}, this gap is the largest of {n} subgroups: {points} ({interval}).",
+        copies=say(_COPIES),
+        points=_points(rule_set, rule_set.score),
+        interval=_interval(rule_set, several=mined.rule_sets > 1),
+    )
+    label = say("Gap to all others, in percentage points")
+    value = words.number(100 * quoted_gap(rule_set), 1)
+    if not rule_set.outcome:
+        label = say("Gap in mean score to all others")
+        value = words.number(quoted_gap(rule_set), 3)
+    return Statement("observed", label, value, f"{counted} {estimated}", counted)
+
+
+def _widest_estimated(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
+    """Say a gap that only copies of the data rows show."""
+    values = {
+        "what": _what(spec, rule_set),
+        "group": rule_phrase(spec, rule_set.conditions),
+        "inside": _rate(rule_set, rule_set.phi_in),
+        "outside": _rate(rule_set, rule_set.phi_out),
+        "copies": say(_COPIES),
+    }
+    sentence = say_many(
+        mined.rule_sets,
+        "In {copies}, the {what} is {inside} for {group} ({who}, {share} of the data) and "
+        "{outside} for all others: a gap of {points} ({interval}). {shows}",
+        "In {copies}, the {what} is {inside} for {group} ({who}, {share} of the data) and "
+        "{outside} for all others: a gap of {points} ({interval}), the largest of {n} subgroups. "
+        "{shows}",
+        who=_who(spec, rule_set),
+        share=words.percent(rule_set.support, 1.0),
+        points=_points(rule_set, rule_set.score),
+        interval=_interval(rule_set, several=mined.rule_sets > 1),
+        shows=shown_by_data(rule_set),
+        **values,
+    ).rstrip()
+    brief = say(
+        "In {copies}, the {what} is {inside} for {group} and {outside} for all others. {shows}",
+        shows=shown_by_data(rule_set),
+        **values,
+    ).rstrip()
+    label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
+    if rule_set.outcome:
+        label = say("Largest gap to all others in copies of the data rows, in percentage points")
+        value = words.number(100 * rule_set.score, 1)
+    return Statement("estimated", label, value, sentence, brief)
+
+
+def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
+    """Say how the same texts fare with some terms and with others."""
+    inside, outside = both_rates(rule_set)
+    values = {
+        "texts": _who(spec, rule_set),
+        "category": words.joined([each.attribute for each in rule_set.conditions]),
+        "term": words.joined([f"“{each.term}”" for each in rule_set.conditions]),
+        "inside": inside,
+        "outside": outside,
+        "outcome": named_outcome(spec, rule_set.outcome) if rule_set.outcome else "",
+    }
+    brief = (
+        say(
+            "In {texts} with a term of {category}, the share decided {outcome} is {inside} with "
+            "{term} in its place and {outside} with other terms.",
+            **values,
+        )
+        if rule_set.outcome
+        else say(
+            "In {texts} with a term of {category}, the mean score of the favourable decision is "
+            "{inside} with {term} in its place and {outside} with other terms.",
+            **values,
+        )
+    )
+    gap = say_many(
+        mined.rule_sets,
+        "The gap is {points} ({interval}). {shows}",
+        "The gap of {points} ({interval}) is the largest of {n} subgroups. {shows}",
+        points=_points(rule_set, rule_set.score),
+        interval=_interval(rule_set, several=mined.rule_sets > 1),
+        # too few of them is no news: the texts compared are the same
+        shows="" if rule_set.holds_on_data is None else shown_by_data(rule_set),
+    ).rstrip()
+    label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
+    if rule_set.outcome:
+        label = say(
+            "Largest gap between texts with one term and the same texts with others, in "
+            "percentage points"
+        )
+        value = words.number(100 * rule_set.score, 1)
+    return Statement("estimated", label, value, f"{brief} {gap}", brief)
 
 
 def _as_wide(spec: AuditSpec, rule_set: RuleSet) -> str:
@@ -403,36 +502,16 @@ def _gap(value: float, sentence: str, digits: int = 1, *, others: str = "") -> S
     return Statement("estimated", label, words.number(100 * value, digits), sentence)
 
 
-def _samples(rule_set: RuleSet) -> str:
-    texts = _about_texts(rule_set)
-    return say("texts with terms replaced" if texts else "perturbed data rows")
-
-
-def _others(rule_set: RuleSet) -> str:
-    texts = _about_texts(rule_set)
-    return say("the same texts with other terms" if texts else "all others")
-
-
 def _whole(rule_set: RuleSet) -> str:
     return say("the texts with an identity term" if _about_texts(rule_set) else "the data")
 
 
 def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
     if not rule_set.outcome:
-        return say("mean scores of the favourable decision")
-    if _about_texts(rule_set):
-        outcome = outcome_text(spec, rule_set.outcome)
-        return say("shares of “{outcome}”", outcome=outcome)
+        return say("mean score of the favourable decision")
     if rule_set.outcome == favourable(spec):
-        return say(
-            "selection rates among perturbed data rows: copies with one other value slightly "
-            "changed"
-        )
-    return say(
-        "rates of “{outcome}” among perturbed data rows: copies with one other value slightly "
-        "changed",
-        outcome=rule_set.outcome,
-    )
+        return say("selection rate")
+    return say("rate of “{outcome}”", outcome=rule_set.outcome)
 
 
 def _counting(spec: AuditSpec, outcome: str) -> str:
@@ -454,10 +533,18 @@ def _percentage_points(value: float, digits: int = 1) -> str:
     return say("{n} percentage points", n=words.number(100 * value, digits))
 
 
-def _difference(rule_set: RuleSet) -> str:
-    apart = rule_set.phi_in - rule_set.phi_out
+def _difference(rule_set: RuleSet, apart: float) -> str:
     points = _points(rule_set, abs(apart))
     return say("{points} lower" if apart < 0 else "{points} higher", points=points)
+
+
+def _interval(rule_set: RuleSet, *, several: bool) -> str:
+    """Write the interval of an estimated gap: ``corrected 95 % CI 58.0 to 66.1``."""
+    return say(
+        "corrected {confidence} CI {ends}" if several else "{confidence} CI {ends}",
+        confidence=words.percent_of("95"),
+        ends=_ends(rule_set),
+    )
 
 
 def _ends(figure: RuleSet | LinearGroup) -> str:
@@ -489,42 +576,29 @@ def has_few_rows(rule_set: RuleSet) -> bool:
     return rule_set.data_rows is not None and rule_set.data_rows < FEW
 
 
-def _untouched(rule_set: RuleSet) -> str:
-    """Say whether the rows as they are show the difference too."""
-    if _about_texts(rule_set):
-        return _unchanged_texts(rule_set)
+def shown_by_data(rule_set: RuleSet) -> str:
+    """Say whether the rows, or texts, as they are show an estimated gap; empty where rows do."""
     inside, outside = rule_set.data_in, rule_set.data_out
+    texts = _about_texts(rule_set)
     if inside is None or outside is None:
-        return say("not testable in the original data rows, where one side is empty")
-    both = {"inside": _rate(rule_set, inside), "outside": _rate(rule_set, outside)}
+        return say(
+            "The original texts cannot confirm it: none has this term alone, or all have."
+            if texts
+            else "The data rows cannot confirm it: one side is empty."
+        )
     if has_few_rows(rule_set):
+        if texts:
+            return say("The original texts cannot confirm it: too few have this term alone.")
         return say_many(
             rule_set.data_rows or 0,
-            "inconclusive in the original data rows ({inside} against {outside}, with {n} row on "
-            "one side: too few)",
-            "inconclusive in the original data rows ({inside} against {outside}, with {n} rows on "
-            "one side: too few)",
-            **both,
+            "The data rows cannot confirm it: only {n} is on one side.",
+            "The data rows cannot confirm it: only {n} are on one side.",
         )
-    return say(_ON_DATA[rule_set.holds_on_data], **both)
-
-
-def _unchanged_texts(rule_set: RuleSet) -> str:
-    """Say whether the texts as they are show the difference too."""
-    inside, outside = rule_set.data_in, rule_set.data_out
-    if inside is None or outside is None:
-        return say("not testable in the original texts: none has the term, or all have it")
-    both = {"inside": _rate(rule_set, inside), "outside": _rate(rule_set, outside)}
-    if has_few_rows(rule_set):
-        return say_many(
-            rule_set.data_rows or 0,
-            "inconclusive in the original texts ({inside} against {outside}): only {n} text on one "
-            "side",
-            "inconclusive in the original texts ({inside} against {outside}): only {n} texts on "
-            "one side",
-            **both,
-        )
-    return say(_ON_TEXTS[rule_set.holds_on_data], **both)
+    return say(
+        (_ON_TEXTS if texts else _ON_DATA)[rule_set.holds_on_data],
+        inside=_rate(rule_set, inside),
+        outside=_rate(rule_set, outside),
+    )
 
 
 def _instances(count: int) -> str:
@@ -550,7 +624,7 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
     values["texts"] = say_many(term.texts, "{n} text", "{n} texts")
     values["fare"] = say(
         "{texts} that contain a term of {category} were tested with {what} in its place: {rate} of "
-        "them receive “{outcome}”",
+        "them receive {outcome}",
         rate=words.percent(term.rate, 1.0),
         outcome=_favourable_text(spec),
         **{key: values[key] for key in ("texts", "category", "what")},
@@ -590,30 +664,43 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
     low, high = (words.percent(each.rate, 1.0) for each in (terms[0], terms[-1]))
     flipped = say_many(
         most.flips,
-        "The decision changes for {n} of {texts} with an identity term of {category} when "
-        "another is used.",
-        "The decision changes for {n} of {texts} with an identity term of {category} when "
-        "another is used.",
+        "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
+        "term of {category}.",
+        "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
+        "term of {category}.",
         texts=say_many(most.tried, "{n} text", "{n} texts"),
         category=most.category,
     )
     if low == high:
         fare = say(
-            "The share of “{outcome}” is {share} with every term.",
+            "The share decided {outcome} is {share} with every term.",
             outcome=_favourable_text(spec),
             share=low,
         )
     else:
         fare = say(
-            "The share of “{outcome}” ranges from {low} (“{first}”) to {high} (“{last}”).",
+            "The share decided {outcome} ranges from {low} ({first}) to {high} ({last}).",
             outcome=_favourable_text(spec),
             low=low,
-            first=terms[0].term,
+            first=_with_rate(terms, low),
             high=high,
-            last=terms[-1].term,
+            last=_with_rate(terms, high),
         )
     label = say("Texts whose decision changes")
     return Statement("estimated", label, words.number(most.flips), f"{flipped} {fare}")
+
+
+def _with_rate(terms: Sequence[TermRate], rate: str) -> str:
+    """Name the terms with a rate, as it is written: ``“gay” and 3 others``."""
+    names = [each.term for each in terms if words.percent(each.rate, 1.0) == rate]
+    if len(names) <= _NAMED:
+        return words.joined([f"“{name}”" for name in names])
+    return say_many(
+        len(names) - 1,
+        "“{first}” and {n} other",
+        "“{first}” and {n} others",
+        first=names[0],
+    )
 
 
 def flip_sentence(flip: Flip, called: Mapping[str, str]) -> str:
@@ -624,13 +711,13 @@ def flip_sentence(flip: Flip, called: Mapping[str, str]) -> str:
     return say(
         "“{decision}” for “{text}”, “{other_decision}” with “{other_term}” instead.",
         decision=called.get(flip.decision, flip.decision),
-        text=_around(flip),
+        text=flip_text(flip),
         other_decision=called.get(flip.other_decision, flip.other_decision),
         other_term=flip.other_term,
     )
 
 
-def _around(flip: Flip) -> str:
+def flip_text(flip: Flip) -> str:
     """Return the part of a sentence where it first differs from the other one."""
     text, other = (" ".join(each.split()) for each in (flip.text, flip.other))
     return differing_part(text, other, _LONGEST)

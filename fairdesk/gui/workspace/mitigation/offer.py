@@ -15,6 +15,7 @@ from fairdesk.gui.workspace.subgroups.finding import score_text
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups.subgroups import quoted_gap
 from fairdesk.wording.rules import rule_phrase
 
 #: The mitigations: by pairs, and by a subgroup.
@@ -96,7 +97,8 @@ def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
             run,
             each,
             # the number first: a long rule is cut at its end
-            f"{score_text(each.outcome, each.score)}: {rule_phrase(spec, each.conditions)}"
+            f"{score_text(each.outcome, quoted_gap(each))}: "
+            f"{rule_phrase(spec, each.conditions)}"
             + (f", “{outcome_text(spec, each.outcome)}”" if each.outcome else ""),
         )
         for run, each in found[:_MOST_RULES]

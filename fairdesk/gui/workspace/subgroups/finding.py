@@ -88,17 +88,12 @@ def gap_text(outcome: str, value: float) -> str:
     return f"{100 * value:.1f}" if outcome else f"{value:.3f}"
 
 
-def _signed(outcome: str, value: float) -> str:
-    shown = 100 * value if outcome else value
-    return f"{shown:+.1f}".replace("-", "−") if outcome else f"{shown:+.3f}".replace("-", "−")
-
-
 def greatest_text(run: Run) -> str:
     """Write the greatest difference that a run about groups found; empty where it has none."""
     ranked = [summary[0] for _, summary in subgroup_words.mined_with(run.figures) if summary]
     best = max(ranked, key=lambda each: each.score, default=None)
     if best is not None:
-        return score_text(best.outcome, best.score)
+        return score_text(best.outcome, subgroup_words.quoted_gap(best))
     apart = [each.gap for each in gaps(run)]
     apart += [each.score for each in run.figures if isinstance(each, LinearGroup)]
     return f"{100 * max(apart):.1f}{words.NBSP}percentage points" if apart else ""
@@ -106,9 +101,8 @@ def greatest_text(run: Run) -> str:
 
 def evidence_text(rule_set: RuleSet) -> str:
     """Write in short how large a gap is, and of how many."""
-    outcome = rule_set.outcome
-    difference = _signed(outcome, rule_set.phi_in - rule_set.phi_out)
-    points = f"{words.NBSP}percentage points" if outcome else ""
+    difference = subgroup_words.shown_gap_text(rule_set)
+    points = f"{words.NBSP}percentage points" if rule_set.outcome else ""
     of = "texts" if any(each.term for each in rule_set.conditions) else "rows"
     support = f"{words.number(rule_set.rows)} {of}, {words.percent(rule_set.support, 1.0)}"
     return f"{difference}{points}  ·  {support}"
@@ -117,13 +111,12 @@ def evidence_text(rule_set: RuleSet) -> str:
 def doubt_text(rule_set: RuleSet) -> str:
     """Say in a few words why a rule set must be read with care; mostly empty."""
     doubts = []
-    if rule_set.p > subgroup_words.CHANCE:
+    if not subgroup_words.is_significant(rule_set):
         doubts.append("? Not statistically significant after correction")
-    if rule_set.holds_on_data is None:
-        few = subgroup_words.has_few_rows(rule_set)
-        doubts.append(f"? {'Too few' if few else 'Inconclusive in the'} original data rows")
-    elif not rule_set.holds_on_data:
-        doubts.append("≠ Not seen in the original data rows")
+    texts = any(each.term for each in rule_set.conditions)
+    # that few texts have a term alone is no doubt: the texts compared are the same
+    if rule_set.holds_on_data is False or (rule_set.holds_on_data is None and not texts):
+        doubts.append(f"≠ {subgroup_words.shown_by_data(rule_set)}")
     return "\n".join(doubts)
 
 

@@ -74,8 +74,8 @@ class FindingsList(QTreeView):
         self.setItemDelegate(_Painter(self))
         self.setAccessibleName("Subgroups found")
         self.setAccessibleDescription(
-            "Up and down select a subgroup, Right shows similar or opposite ones, Enter lists its "
-            "members, T shows the chart as a table."
+            "Up and down select a subgroup, Right shows similar or complementary ones, Enter lists "
+            "its members, T shows the chart as a table."
         )
         self.setHeaderHidden(True)
         self.setRootIsDecorated(False)
@@ -229,7 +229,7 @@ def variants_text(finding: Finding) -> str:
     """Say how many variants are folded under a finding; empty where none are."""
     count = len(finding.variants)
     text = subgroup_words.variants_text(finding.mined, count)
-    return f"and {text} similar or opposite" if count else ""
+    return f"and {text} similar or complementary" if count else ""
 
 
 @dataclass(frozen=True)
@@ -374,13 +374,13 @@ def _finding_at(index: Index) -> Finding | None:
 
 
 def _paint_dots(painter: QPainter, rect: QRectF, rule_set: RuleSet, colours: theme.Colours) -> None:
-    """Draw both rates on a scale from 0 to 100 %, hatched: they are estimated."""
+    """Draw both rates on a scale from 0 to 100 %, hatched where they are estimated."""
     radius = 4.5
     left, right = rect.left() + radius, rect.right() - radius
     middle = rect.center().y()
     inside, outside = (
         QPointF(left + (right - left) * min(max(rate, 0.0), 1.0), middle)
-        for rate in (rule_set.phi_in, rule_set.phi_out)
+        for rate in subgroup_words.shown_rates(rule_set)
     )
     painter.setPen(QPen(QColor(colours.line), 2))
     painter.drawLine(QPointF(left, middle), QPointF(right, middle))
@@ -391,6 +391,8 @@ def _paint_dots(painter: QPainter, rect: QRectF, rule_set: RuleSet, colours: the
         painter.setPen(QPen(QColor(colour), 1.8))
         painter.drawEllipse(at, radius, radius)
         painter.setPen(QPen(QColor(colour), 1.3))
+        if subgroup_words.is_counted(rule_set):
+            continue
         for start, end in hatched_mark(at.x(), at.y(), radius):
             painter.drawLine(QPointF(*start), QPointF(*end))
 

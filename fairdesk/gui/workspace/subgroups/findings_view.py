@@ -33,7 +33,7 @@ from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
 from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.events import Metric
-from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import words
 from fairdesk.wording.groups import subgroups as subgroup_words
 
@@ -46,9 +46,9 @@ _LIST, _ABOVE = 330, 420
 
 #: What findings about groups are, and what not.
 EXPLAINED = (
-    "A finding is a subgroup whose outcomes differ from those of all others, estimated from "
-    "copies of data rows with one other value changed slightly. It does not show why: members may "
-    "differ from all others in more than the protected attributes."
+    "A finding is a subgroup whose outcomes differ from those of all others, in the data and in "
+    "copies of its rows with one unprotected value slightly changed. It does not show why: members "
+    "may differ from all others in more than the protected attributes."
 )
 #: The same of texts.
 EXPLAINED_TEXTS = (
@@ -375,30 +375,24 @@ class FindingsView(RunPage):
             return
         sentence = subgroup_words.mined_sentence(self._session.spec, first)
         best = next((each for each in self._findings if each.mined.outcome == chosen), None)
-        largest = "Largest gap" if first.texts else "Largest gap to all others"
-        so_far = " so far" if run.state in ("running", "paused") else ""
         if best is None:
             self._headline.say("▨ Estimated", sentence, "\n".join(first.notes))
             self._tested.say("")
             return
-        score = score_text(chosen, best.rule_set.score)
-        sentence_of = f"{largest}{so_far}, {score}: {best.sentence}."
-        self._headline.say("▨ Estimated", sentence_of, _counted(best.rule_set))
+        so_far = " so far" if run.state in ("running", "paused") else ""
+        largest = "Largest gap" if first.texts else "Gap to all others"
+        counted = subgroup_words.is_counted(best.rule_set)
+        said = f"{score_text(chosen, subgroup_words.quoted_gap(best.rule_set))}: {best.sentence}."
+        if counted and not best.rule_set.holds_on_data:
+            counted = False
+            spec = self._session.spec
+            said = subgroup_words.widest_statement(spec, first, best.rule_set).brief
+        self._headline.say("□ Observed" if counted else "▨ Estimated", f"{largest}{so_far}, {said}")
         self._tested.say("\n".join((sentence, *first.notes)))
 
 
 def _outcome_text(outcome: str) -> str:
     return f"“{outcome}”" if outcome else "Mean score"
-
-
-def _counted(rule_set: RuleSet) -> str:
-    """Say the rates of real people beside the estimated ones, where the data show the gap."""
-    inside, outside = rule_set.data_in, rule_set.data_out
-    if not rule_set.outcome or not rule_set.holds_on_data or inside is None or outside is None:
-        return ""
-    digits = words.digits_apart(rule_set.phi_in, rule_set.phi_out)
-    rates = (words.percent(each, 1.0, digits) for each in (inside, outside))
-    return f"Counted in the data rows: {' against '.join(rates)}."
 
 
 def _nothing(mined: tuple[RuleSearchSummary, ...]) -> str:

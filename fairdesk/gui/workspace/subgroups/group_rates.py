@@ -9,6 +9,7 @@ from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.groups.metrics.outcomes import wilson
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import words
+from fairdesk.wording.groups import subgroups as subgroup_words
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
         if value is not None and people > 0
     )
     title = f"Rate of “{rule_set.outcome}”: {many} in the subgroup and all others"
-    digits = words.digits_apart(rule_set.phi_in, rule_set.phi_out)
+    digits = subgroup_words.rate_digits((rule_set,))
     return Rates(rates, rule_set.outcome, title if rule_set.outcome else "Mean scores", digits)
 
 

@@ -16,23 +16,25 @@ from fairdesk.gui.workspace.subgroups.finding import Finding
 from fairdesk.gui.workspace.subgroups.group_rates import Rates, rates_of
 from fairdesk.gui.workspace.subgroups.lattice_view import LatticeView, carried, steps_of
 from fairdesk.results.conditions import Conditions
+from fairdesk.wording import words
 from fairdesk.wording.groups import subgroups as subgroup_words
 
 _KEY = (
-    "Hatched: estimated from copies of data rows with one value changed slightly. Hollow: counted "
-    "in the data rows; quote these rates, for only they are of real {many}."
+    "Hollow: counted in the data rows, with a 95 % CI. Hatched: estimated from copies of them with "
+    "one unprotected value slightly changed, to see whether the gap holds for similar {many}."
 )
 #: The same of texts.
 _KEY_TEXTS = (
-    "Hatched: estimated from texts with a term replaced. Hollow: counted in the original texts."
+    "Hatched: the same texts with each term in its place. Hollow: the original texts with the term "
+    "alone, and all others."
 )
 _INTERVALS = (
     "The interval of an observed rate covers that rate alone; that of the gap is corrected for all "
     "subgroups and for the number of data rows."
 )
 _LATTICE = (
-    "Rules that are one step broader (↑) or narrower (↓), with the largest gaps. Click a rule to "
-    "open it if it is also a finding."
+    "Rules that are one step broader (↑) or narrower (↓), with the largest estimated gaps. Click "
+    "a rule to open it if it is also a finding."
 )
 
 
@@ -103,9 +105,9 @@ class RuleDetail(QWidget):
         self._shown = finding
         spec, rule_set = self._session.spec, finding.rule_set
         self._statement.say(
-            "▨ Estimated",
+            "□ Observed" if subgroup_words.is_counted(rule_set) else "▨ Estimated",
             finding.sentence,
-            subgroup_words.evidence_sentence(spec, rule_set, finding.mined),
+            words.capital(subgroup_words.evidence_sentence(spec, rule_set, finding.mined)),
         )
         key = _KEY_TEXTS if finding.mined.texts else _KEY.format(many=self._session.many)
         self._key.setText(key)
