@@ -18,7 +18,7 @@ from fairdesk.report.blocks import (
     Text,
     without_empty,
 )
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import fixed, say
 
 #: The appendix, as a section and as a part that can be omitted.
 KEY, TITLE = "appendix", fixed("Appendix: details")
@@ -55,8 +55,7 @@ def with_appendix(report: Report, *, omitted: bool) -> Report:
         moved += held
         kept = list(without_empty([block for block, moves in divided(section) if not moves]))
         if held and not omitted:
-            count = sum(isinstance(block, _SHOWN) for block in held)
-            kept.append(Text(_pointer(count), place=_place(section)))
+            kept.append(Text(say("More in the appendix:"), place=_place(section)))
         sections.append(msgspec.structs.replace(section, blocks=tuple(kept)) if held else section)
     if omitted:
         left_out = (*report.left_out, say(TITLE))
@@ -89,13 +88,3 @@ def _moved(section: Section) -> Iterator[Block]:
 def _place(section: Section) -> str:
     """Return the key of the place in the appendix where what is moved out of a section begins."""
     return f"{KEY}-{section.key}"
-
-
-def _pointer(count: int) -> str:
-    if not count:
-        return say("More about this is in the appendix.")
-    return say_many(
-        count,
-        "{n} more table or chart is in the appendix.",
-        "{n} more tables and charts are in the appendix.",
-    )

@@ -104,11 +104,9 @@ def test_what_moves_moves_once_and_nothing_is_lost(store, template):
     # the sections keep their order, so that what refers to them by number still finds them
     assert [each.key for each in others] == [each.key for each in before.sections]
     for section in others:
-        moves = sum(name.startswith(f"{section.key}/") for name in wanted)
         pointing = [each.text for each in section.blocks if isinstance(each, Text) and each.place]
         was = section_of(before, section.key)
         assert len(pointing) == any(each for _, each in appendix.divided(was))
-        assert [each.split(" ")[0] for each in pointing if moves] == ([str(moves)] if moves else [])
     # and so are all other blocks
     assert Counter(map(plain, blocks_without_headings(before))) == Counter(
         plain(each)
@@ -156,8 +154,8 @@ def test_each_section_points_to_its_own_page_of_the_appendix(store):
     at = Preview(made).places()[appendix.KEY]
     pages = PdfReader(io.BytesIO(pdf(made))).pages
     printed = " ".join(" ".join(page.extract_text() for page in pages).split())
-    assert f"in the appendix. Section {number}.1, page {at}" in printed
-    assert re.search(rf'in the appendix\. <a href="#[^"]+">{number}\.1 ', html.page(made))
+    assert f"in the appendix: Section {number}.1, page {at}" in printed
+    assert re.search(rf'in the appendix: <a href="#[^"]+">{number}\.1 ', html.page(made))
 
 
 def test_the_parts_of_the_appendix_are_listed_where_it_begins(store):
@@ -219,7 +217,7 @@ def test_a_paragraph_moves_alone():
     section = Section("One", (Heading("A"), told, STAYS), key="one")
     one, last = appendix.with_appendix(report(section), omitted=False).sections
     assert one.blocks[:2] == (Heading("A"), STAYS)
-    assert one.blocks[2].text == "More about this is in the appendix."
+    assert one.blocks[2].text == "More in the appendix:"
     assert last.blocks == (Heading("One: A", key=one.blocks[2].place), told)
 
 
@@ -229,7 +227,7 @@ def test_all_below_a_heading_moves_with_it():
     made = appendix.with_appendix(report(Section("A part", blocks, key="one")), omitted=False)
     one, last = made.sections
     assert [type(each) for each in one.blocks] == [Heading, Grid, Text]
-    assert one.blocks[-1].text.startswith("1 more table or chart")
+    assert one.blocks[-1].text == "More in the appendix:"
     assert [each.text for each in last.blocks if isinstance(each, Heading)] == [
         *("A part: A", "A part: B")
     ]

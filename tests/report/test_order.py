@@ -12,10 +12,12 @@ from fairdesk.data.columns.rereading import with_reading
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading
+from fairdesk.models.model import How
 from fairdesk.report.content.fields import FIELDS
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.document import make_report
 from fairdesk.report.provenance.evidence import command
+from fairdesk.wording import words
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of, whole_section, words_of
@@ -120,6 +122,20 @@ def test_where_every_row_is_used_no_table_says_so_again(tmp_path, monkeypatch):
         section = section_of(make_report(store), "data")
     assert "rows" not in [each.key for each in blocks_of(section, "Grid")]
     assert any("so all can be tested" in each.text for each in blocks_of(section, "Text"))
+
+
+def test_what_the_data_say_of_values_is_not_listed_again(tmp_path):
+    with people_store(tmp_path, ("sex",)) as store:
+        report = make_report(store)
+    inputs = grid_of(section_of(report, "appendix"), "model/inputs").rows
+    assert inputs[2:] == (
+        ("3", "job", "job", "numbered in the order of its values: clerk = 0 to pilot = 3"),
+        ("4–5", "income to debts", "income, debts", words.WAYS[How.AS_IS]),
+    )
+    appendix = section_of(report, "appendix")
+    assert not [each for each in blocks_of(appendix, "Grid") if each.key == "results/domain"]
+    said = "All other attributes are variable within the values of the data."
+    assert said in [each.text for each in blocks_of(appendix, "Text")]
 
 
 def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path):

@@ -285,7 +285,7 @@ def _runs(material: Material) -> list[Block]:
     if not material.runs:
         return []
     return [
-        Heading("Runs"),
+        Heading("Runs", appended=True),
         Grid(
             header=("Run", "Method", "Seed", "Started (UTC)", "Ended (UTC)", "Queries", "State"),
             rows=tuple(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraint_check import checked
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.table import Kind
+from fairdesk.data.table import Column, Kind
 from fairdesk.report.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redaction import Shown
@@ -81,7 +81,7 @@ def compared_blocks(material: Material) -> tuple[Block, ...]:
     return (
         *blocks,
         *_unknown(material),
-        *_what_may_change(domain, material.shown),
+        *_what_may_change(material),
         *_constraints(material),
     )
 
@@ -114,26 +114,42 @@ def _one_by_one(material: Material) -> list[Block]:
     ]
 
 
-def _what_may_change(domain: Domain, shown: Shown) -> list[Block]:
+def _what_may_change(material: Material) -> list[Block]:
+    """List the attributes of which a search may not use all values of the data."""
+    domain, shown = material.spec.domain, material.shown
+    columns = {column.name: column for column in material.spec.columns}
+    others = [each for each in domain.attributes if each.role is not Role.PROTECTED]
+    listed = [each for each in others if not _is_whole(domain, each, columns[each.name])]
+    said = (
+        "All other attributes are variable within the values of the data."
+        if len(listed) < len(others)
+        else ""
+    )
+    grid = Grid(
+        header=("Attribute", "Role", "Allowed values"),
+        rows=tuple(
+            (each.name, role_text(domain, each), allowed_values(domain, each, shown))
+            for each in listed
+        ),
+        widths=(1.1, 0.8, 2.2),
+        caption="Attributes that are fixed, determined or limited to some values",
+        key="domain",
+        appended=True,
+    )
     return [
         Heading("What a search may change", appended=True),
-        Grid(
-            header=("Attribute", "Role", "Allowed values"),
-            rows=tuple(
-                (
-                    attribute.name,
-                    role_text(domain, attribute),
-                    allowed_values(domain, attribute, shown),
-                )
-                for attribute in domain.attributes
-                if attribute.role is not Role.PROTECTED
-            ),
-            widths=(1.1, 0.8, 2.2),
-            caption="All other attributes and their allowed values",
-            key="domain",
-            appended=True,
-        ),
+        *([grid] if listed else []),
+        *([Text(said)] if said else []),
     ]
+
+
+def _is_whole(domain: Domain, attribute: Attribute, column: Column) -> bool:
+    """Return whether a search may use every value of a column, and no other."""
+    if role_text(domain, attribute) != _ROLES[Role.VARIES] or attribute.step:
+        return False
+    if attribute.values:
+        return set(attribute.values) == set(column.values)
+    return (attribute.low, attribute.high) == (column.low, column.high)
 
 
 def _what_stays(domain: Domain) -> str:

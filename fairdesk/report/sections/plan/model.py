@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.verify.files import base_name
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.usual import refitted
-from fairdesk.models.model import Fit
+from fairdesk.models.model import Fit, How, Input
 from fairdesk.report.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.wording import figures, words
@@ -19,6 +20,8 @@ from fairdesk.wording.language import say
 
 #: Model inputs listed; a one-hot encoding can have thousands.
 _INPUTS_SHOWN = 300
+#: Fewer codes of an input are listed one by one.
+_NUMBERED = 4
 
 
 def model(material: Material) -> Section:
@@ -47,7 +50,7 @@ def model(material: Material) -> Section:
         Fact("Decisions", decisions),
         Fact("Favourable decision", favourable_text(spec, material.table)),
         Fact("Output", f"{card.scores}. {_rule(spec)}"),
-        Fact("Decision threshold", _threshold(spec)),
+        *([Fact("Decision threshold", limit)] if (limit := _threshold(spec)) else []),
         *([Fact("Output used for decisions", card.output)] if card.outputs else []),
         Fact("Opened", _opened_sentence(spec)),
         Fact("Checked on rows of the data", _checked(material)),
@@ -133,16 +136,8 @@ def _encoding(material: Material) -> tuple[Block, ...]:
         Heading("Input mapping", appended=True),
         Grid(
             header=("", "Model input", "Made from", "Conversion"),
-            rows=tuple(
-                (
-                    str(i + 1),
-                    material.shown.input(one).name,
-                    one.attribute or "–",
-                    words.how_made(material.shown.input(one)),
-                )
-                for i, one in enumerate(shown)
-            ),
-            widths=(0.2, 1.2, 1.2, 2.2),
+            rows=tuple(_input_rows(material, shown)),
+            widths=(0.35, 1.2, 1.2, 2.1),
             right=(0,),
             caption=caption,
             key="inputs",
@@ -150,10 +145,44 @@ def _encoding(material: Material) -> tuple[Block, ...]:
     )
 
 
+def _input_rows(material: Material, shown: Sequence[Input]) -> Iterator[tuple[str, ...]]:
+    """Yield a row for each input, and one for neighbours that are taken as they are."""
+    made = [_made(material, one) for one in shown]
+    plain = set(map(say, words.WAYS.values()))
+    for text, several in groupby(range(len(made)), key=made.__getitem__):
+        held = list(several)
+        for part in [held] if text in plain else [[i] for i in held]:
+            first, last = part[0], part[-1]
+            names = dict.fromkeys(material.shown.input(shown[i]).name for i in (first, last))
+            yield (
+                str(first + 1) if first == last else f"{first + 1}–{last + 1}",
+                words.ends(*names) if len(names) > 1 else shown[first].name,
+                ", ".join(shown[i].attribute or "–" for i in part),
+                text,
+            )
+
+
+def _made(material: Material, one: Input) -> str:
+    """Say how an input is made; of codes that only number a column's values the ends."""
+    columns = {column.name: column for column in material.spec.columns}
+    shown = material.shown.input(one)
+    codes, plain = list(shown.codes.items()), shown.others is None and not shown.then
+    numbered = [(text, i) for i, text in enumerate(columns[one.attribute].values)] if codes else []
+    if one.how is not How.CODE or not plain or codes != numbered or len(codes) < _NUMBERED:
+        return words.how_made(shown)
+    (first, _), (last, most) = codes[0], codes[-1]
+    return say(
+        "numbered in the order of its values: {first} = 0 to {last} = {most}",
+        first=first,
+        last=last,
+        most=words.short(most),
+    )
+
+
 def _threshold(spec: AuditSpec) -> str:
-    """Write the score at which the decision changes; say where there is none."""
+    """Write the score at which the decision changes; empty where there is none."""
     if spec.mapping.together or len(spec.model.classes) > 2:
-        return "none: the class with the highest score is the decision"
+        return ""
     limit = spec.mapping.threshold
     if limit is None:
         if spec.model.scores == VALUES:
