@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable, Collection, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
-from time import monotonic
 
 import msgspec
 
@@ -14,7 +13,7 @@ from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outpu
 from fairdesk.app.pair_files import PairFiles
 from fairdesk.app.plan import TEXT, AuditPlan
 from fairdesk.app.standard import StandardPlan, StandardRuns, standard_runs
-from fairdesk.app.time_limits import LEAST_SECONDS, out_of_time, with_time
+from fairdesk.app.time_limits import LEAST_SECONDS, TimeLeft, out_of_time, with_time
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits
@@ -167,7 +166,7 @@ def _audit(
     watch: Callable[[RunState], None],
     stopped: Callable[[], bool],
 ) -> Outcome:
-    began = monotonic()
+    time_left = TimeLeft(question.limit)
     # where no method was asked for, the report still counts groups
     state = RunState(0, "groups", "running", phase="opening the data and the model")
     watch(state)
@@ -191,14 +190,14 @@ def _audit(
         left = list(runs)
         while left and not stopped() and state.state != "stopped":
             run = left.pop(0)
-            if question.limit is not None:
-                seconds_left = question.limit - (monotonic() - began)
+            if (seconds_left := time_left.seconds) is not None:
                 if seconds_left < LEAST_SECONDS:
                     not_begun.append(out_of_time(run))
                     continue
                 run = with_time(run, left, seconds_left)
             try:
                 for state in states_of(worker, store, run, stopped):
+                    time_left.note(state.phase)
                     watch(state)
                     if beside is not None:
                         beside.take(state)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import floor
+from time import monotonic
 
 import msgspec
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.audit.catalogue.stages import UNTIMED
 from fairdesk.audit.plan.spec import RunSpec
 
 #: The parameter by which a method knows how long it may take; 0 is until it is done.
@@ -32,6 +34,32 @@ _OWN_WEIGHTS = {"neighbourhoods": 1.0}
 _IDLE = 1 / 3
 #: What is kept for the files and the report.
 _REPORT = 1.0
+
+
+class TimeLeft:
+    """How much of an audit's time is left; what is compiled once on a computer takes none of it.
+
+    Parameters
+    ----------
+    limit : float, optional
+        The whole audit's, in seconds, from now on.
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self._limit, self._began, self._phase = limit, monotonic(), ""
+        self._noted = self._began
+
+    def note(self, phase: str) -> None:
+        """Note what the audit is doing now."""
+        now = monotonic()
+        if UNTIMED & {self._phase, phase}:
+            self._began += now - self._noted
+        self._phase, self._noted = phase, now
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds left; ``None`` without a limit."""
+        return None if self._limit is None else self._limit - (monotonic() - self._began)
 
 
 def takes_distance(method: str) -> bool:

@@ -143,6 +143,7 @@ class Connection:
         *arguments: Any,  # noqa: ANN401 - bytes, and what will be
         key: str,
         worker: str = "",
+        **named: object,
     ) -> Future[bytes]:
         """Have a function run: on this worker and no other, or anywhere."""
         import dask  # noqa: PLC0415 - only with a cluster
@@ -154,6 +155,7 @@ class Connection:
                 key=key,
                 workers=[worker] if worker else None,
                 pure=False,
+                **named,
             )
 
     def tell(self, function: Callable[..., object], *arguments: object) -> None:

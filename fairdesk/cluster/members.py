@@ -32,6 +32,8 @@ class _State:
     member: Member
     heard: float
     check: Future[bytes] | None = None
+    #: Of what is compiled there first.
+    compiling: Future[bytes] | None = None
     ready: bool = False
     trouble: str = ""
     out: dict[str, int] = field(default_factory=dict)
@@ -106,10 +108,13 @@ class Members:
         return {address: set(state.out.values()) for address, state in gone.items()}
 
     def _check(self, address: str, state: _State) -> None:
+        first = [state.compiling] if state.compiling else []
         state.check = self._connection.submit(
             remote.open_here,
             messages.write_opening(self._opening),
             *self._keep(address, messages.apart_of(self._opening)),
+            *first,
+            wait=not first,
             key=f"fairdesk-open-{uuid4().hex}",
             worker=address,
         )
@@ -125,7 +130,16 @@ class Members:
                     except OSError:  # as a TimeoutError is: it was lost on its way
                         self._check(address, state)
                         return True
-                    state.trouble = messages.read_about(said).trouble
+                    about = messages.read_about(said)
+                    if not about.compiled:
+                        state.compiling = self._connection.submit(
+                            remote.compile_here,
+                            key=f"fairdesk-compile-{uuid4().hex}",
+                            worker=address,
+                        )
+                        self._check(address, state)
+                        return True
+                    state.trouble = about.trouble
                 elif future.status == "error":
                     state.trouble = cannot(future.exception())
                 else:
@@ -140,6 +154,11 @@ class Members:
         """How many workers have been checked, and how many there are that are not silent."""
         heard = [each for each in self._states.values() if not self._silent(each)]
         return sum(each.check is None for each in heard), len(heard)
+
+    @property
+    def compiling(self) -> bool:
+        """Whether what guests compute with is being compiled on any worker that is waited for."""
+        return any(each.compiling and each.check for each in self._states.values())
 
     def refuse_trouble(self) -> None:
         """Refuse a cluster of which a worker cannot run the audit.

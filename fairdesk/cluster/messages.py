@@ -106,11 +106,14 @@ class About(msgspec.Struct, frozen=True):
         What a model's code cannot do there.
     trouble : str
         Why it cannot run the audit: whole sentences; empty where it can.
+    compiled : bool
+        Whether what guests compute with is compiled there; where not, nothing was opened.
     """
 
     versions: dict[str, str]
     confinement: Confinement
     trouble: str = ""
+    compiled: bool = True
 
 
 class Contents:

@@ -24,6 +24,7 @@ import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec, versions
 from fairdesk.audit.runs.reopening import reopen
+from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.sandbox.confinement import unknown
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.cluster import messages
@@ -80,12 +81,29 @@ def shard_here(payload: bytes, *_kept_before: bytes) -> bytes:
         return messages.write_failure(lacking)
 
 
-def open_here(payload: bytes, *_kept_before: bytes) -> bytes:
-    """Open an audit's model; returns what there is to say of this worker."""
+def compile_here() -> bytes:
+    """Compile what guests compute with, once on each computer: it takes minutes."""
+    kernel_cache.make()
+    return b""
+
+
+def open_here(payload: bytes, *before: bytes, wait: bool = True) -> bytes:
+    """Open an audit's model; returns what there is to say of this worker.
+
+    Parameters
+    ----------
+    payload, before : bytes
+        The `Opening`, and what was waited for.
+    wait : bool
+        Whether nothing is to be opened where something is to be compiled first.
+    """
+    del before
     opening = messages.read_opening(payload)
     confinement = unknown()
     try:
         check_versions(opening.versions)
+        if wait and not kernel_cache.is_made():
+            return messages.write_about(About(versions(), confinement, compiled=False))
         with _opened(opening) as guest:
             confinement = guest.confinement()
             lacking = [

@@ -15,7 +15,7 @@ from uuid import uuid4
 import msgspec
 import numpy as np
 
-from fairdesk.audit.catalogue.stages import ON_WORKERS
+from fairdesk.audit.catalogue.stages import COMPILING_THERE, ON_WORKERS
 from fairdesk.audit.plan.spec import Budget
 from fairdesk.audit.shards.shard import Dealing, Outcome, Shard
 from fairdesk.audit.worker import wire
@@ -184,7 +184,8 @@ class Spreading:
             done, count = self._members.counts
             if count and done == count:
                 break
-            yield msgspec.structs.replace(self._last, done=done, total=count)
+            phase = COMPILING_THERE if self._members.compiling else ON_WORKERS
+            yield msgspec.structs.replace(self._last, phase=phase, done=done, total=count)
             self._look()
             self._wait()
         self._members.refuse_trouble()

@@ -5,12 +5,14 @@ import sys
 import time
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 from distributed import WorkerPlugin
 
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.shards.shard import Shard
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster import messages, remote
@@ -63,6 +65,25 @@ def run_out_of_memory(once):
         raise MemoryError
 
     messages.read_job = lacking
+
+
+_IS_MADE, _MAKE = kernel_cache.is_made, kernel_cache.make
+
+
+def cool(folder):
+    """On a worker: have nothing compiled; to do so waits for a file “go”, and leaves one."""
+    done = Path(folder) / f"compiled-{os.getpid()}"
+
+    def make():
+        until((done.parent / "go").exists)
+        done.touch()
+
+    kernel_cache.is_made, kernel_cache.make = done.exists, make
+
+
+def warm():
+    """On a worker: have compiled what is."""
+    kernel_cache.is_made, kernel_cache.make = _IS_MADE, _MAKE
 
 
 def until(condition, seconds=120.0):

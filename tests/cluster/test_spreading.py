@@ -13,10 +13,11 @@ import msgspec
 import pytest
 from distributed import Security
 
-from fairdesk.audit.catalogue.stages import COMPILING, LOADING, ON_WORKERS
+from fairdesk.audit.catalogue.stages import COMPILING, COMPILING_THERE, LOADING, ON_WORKERS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import PairQuery
+from fairdesk.cluster import spreading as spreading_module
 from fairdesk.cluster.hearing import Heard
 from fairdesk.cluster.place import Place
 from fairdesk.cluster.worker import ClusterWorker
@@ -80,8 +81,52 @@ def test_no_time_of_the_run_passes_while_workers_load_its_method(
     spread = spreading(connection, audit, model, parts, seconds=0.1)
     list(spread.events())
     assert spread.ending == "budget"
-    assert parts.endings.count("done") == (parts.taken.count(FOUND_BY_EACH) if loading else 0)
+    ended = zip(parts.endings, parts.taken, strict=True)
+    # one may also be told to stop when it has found all
+    assert all(found == FOUND_BY_EACH for ending, found in ended if ending == "done")
     assert loading == bool(parts.endings.count("done"))
+
+
+@pytest.fixture
+def cold(connection, tmp_path):
+    """Have workers compile until a file is there, which is returned; each writes one of its own."""
+    go = tmp_path / "go"
+    connection.client.run(standing_in.cool, str(tmp_path))
+    yield go
+    go.touch()
+    connection.client.run(standing_in.warm)
+
+
+def test_workers_compile_before_the_time_of_a_run_begins(cold, connection, audited, monkeypatch):
+    later = [0.0]
+    monkeypatch.setattr(spreading_module, "monotonic", lambda: time.monotonic() + later[0])
+    audit, model, people = audited()
+    parts = Parts(people)
+    spread = spreading(connection, audit, model, parts, seconds=600.0)
+    phases = []
+    for event in spread.events():
+        phases.append(event.phase)
+        if event.phase == COMPILING_THERE and not cold.exists():
+            assert not parts.dealt
+            later[0] += 1_000.0
+            cold.touch()
+    assert COMPILING_THERE in phases
+    assert (spread.ending, parts.taken) == ("done", [FOUND_BY_EACH] * parts.count)
+    # once on each, and the next run begins at once
+    assert len(list(cold.parent.glob("compiled-*"))) == 2
+    again = list(spreading(connection, audit, model, Parts(people)).events())
+    assert COMPILING_THERE not in {each.phase for each in again}
+
+
+def test_a_run_is_stopped_while_workers_compile(cold, connection, audited):
+    audit, model, people = audited()
+    parts = Parts(people)
+    spread = spreading(connection, audit, model, parts)
+    for event in spread.events():
+        if event.phase == COMPILING_THERE:
+            spread.stop()
+    assert (spread.ending, parts.dealt) == ("stopped", 0)
+    assert not cold.exists()
 
 
 def test_who_loads_its_method_is_heard():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-#: Compiled once on a computer and kept: no part of any run's time.
-COMPILING = "compiling"
+#: Compiled once on a computer, here or on workers, and kept: no part of any run's time.
+COMPILING, COMPILING_THERE = "compiling", "compiling-there"
+UNTIMED = frozenset({COMPILING, COMPILING_THERE})
 #: What a run does before its method has anything to report.
 LOADING, PREPARING = "starting", "preparing"
 #: What a run on a cluster does before its first part is dealt.
@@ -15,6 +16,7 @@ _STAGES = {
     "": "starting",
     LOADING: "loading the method",
     COMPILING: "compiling, once on this computer",
+    COMPILING_THERE: "preparing workers: compiling, once on each computer",
     PREPARING: "preparing the data",
     ON_WORKERS: "opening the model on the workers",
     "preliminary": "checking the model on data rows",

@@ -12,7 +12,7 @@ import numpy as np
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, why_off
-from fairdesk.audit.catalogue.stages import COMPILING
+from fairdesk.audit.catalogue.stages import UNTIMED
 from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, everything_of, group_inputs
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs
@@ -303,7 +303,7 @@ class _Keeper:
     def _advance(self, progress: Progress) -> RunState:
         paused = self._worker.paused
         elapsed = self._clock.tick(paused=paused)
-        if COMPILING in (self.state.phase, progress.phase):
+        if UNTIMED & {self.state.phase, progress.phase}:
             # done once on a computer, for all runs: no part of the time of this one
             self._clock, elapsed = _Clock(), 0.0
         self._store.add_progress(self.state.id, elapsed, progress)

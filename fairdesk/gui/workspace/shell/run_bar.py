@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
-from fairdesk.audit.catalogue.stages import COMPILING, stage
+from fairdesk.audit.catalogue.stages import UNTIMED, stage
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import proven_text
@@ -232,7 +232,7 @@ class RunBar(parts.Card):
         if not self.clock.begun or self._run is not run:
             self._begin(METHODS[state.method].title, run)
             self.clock.start(state.elapsed)
-        if self._stage == COMPILING != state.phase:
+        if self._stage in UNTIMED and state.phase not in UNTIMED:
             # what is made once on a computer is no part of a run
             self.clock.start(state.elapsed)
         self._last = state
@@ -295,7 +295,7 @@ class RunBar(parts.Card):
     def _tick(self) -> None:
         """Show the time, and how much of the budget is used."""
         elapsed = self.clock.elapsed
-        compiles = self._stage == COMPILING
+        compiles = self._stage in UNTIMED
         self._elapsed.show_number(ticking(elapsed), "compiling" if compiles else "elapsed")
         run, last = self._run, self._last
         if run is None:
