@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from fairdesk.answers.answer import Drawable, GroupOf, PairsOf, Part, SubgroupOf
@@ -16,10 +16,10 @@ from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
-from fairdesk.results.mitigation import Measure
+from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
-from fairdesk.results.trials import chosen_of, repair_of, result_of, trial_of
+from fairdesk.results.trials import chosen_of, lead_of, trial_of
 from fairdesk.wording import figures as figure_words
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
@@ -147,20 +147,25 @@ def gaps_of(spec: AuditSpec, mined: RuleSearchSummary, shown: Sequence[RuleSet])
 
 
 def before_and_after(figures: Sequence[Metric]) -> Pictured:
-    """Draw what was to fall, of the original model, the baseline and the chosen model."""
-    repair, best = repair_of(figures), chosen_of(figures)
-    if repair is None or best is None or best.number < 2:
+    """Draw what is judged of the original model, the baseline and the chosen model."""
+    best = chosen_of(figures)
+    if best is None or best.number < 2:
         return Pictured()
+    chart = models(figures, (trial_of(figures, 0), trial_of(figures, 1), best))
+    return Pictured(chart) if len(chart.bars) > 1 else Pictured()
+
+
+def models(figures: Sequence[Metric], trials: Iterable[Trial | None]) -> ShareBars:
+    """Draw what models of a mitigation are judged by, in their order."""
     bars = []
-    for trial in (trial_of(figures, 0), trial_of(figures, 1), best):
-        measure = None if trial is None else result_of(trial, repair.target)
+    for trial in trials:
+        measure = lead_of(figures, trial)
         if trial is not None and measure is not None and measure.estimate is not None:
-            bars.append(_bar(trial_words.trial_name(trial), measure, measure.estimate))
-    return Pictured(ShareBars(tuple(bars))) if len(bars) > 1 else Pictured()
-
-
-def _bar(name: str, measure: Measure, estimate: float) -> ShareBar:
-    low = estimate if measure.low is None else measure.low
-    high = estimate if measure.high is None else measure.high
-    text = trial_words.measure_parts(measure)[0]
-    return ShareBar(name, text, False, estimate, low, high, low, high)  # noqa: FBT003
+            name, at = trial_words.trial_name(trial), measure.estimate
+            if trial == chosen_of(figures):
+                name = say("{name}, chosen", name=name)
+            low = at if measure.low is None else measure.low
+            high = at if measure.high is None else measure.high
+            value, counted = trial_words.measure_text(measure), measure.what == "share_data"
+            bars.append(ShareBar(name, value, counted, at, low, high, low, high))
+    return ShareBars(tuple(bars))

@@ -576,6 +576,4 @@ def _mitigation(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     run = tried[-1]
     said = mitigation_words.headline(spec, run.figures)
     drawn = pictures.before_and_after(run.figures)
-    # the baseline was retrained: only this says whether the imported model was the better one
-    original = mitigation_words.original_sentence(run.figures)
-    return _answer(Question.MITIGATION, said, (original,), run, tried, drawn)
+    return _answer(Question.MITIGATION, said, (), run, tried, drawn)

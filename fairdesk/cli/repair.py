@@ -293,7 +293,7 @@ def _repair_summary(outcome: RepairOutcome) -> str:
     trials = trial_words.trial_rows(spec, run.figures)
     if trials:
         numbers = [str(each.number) for each in trials_of(run.figures)]
-        heads = ("Candidate", *trial_words.TRIAL_HEADS)
+        heads = ("Candidate", *trial_words.trial_heads(spec, run.figures))
         table = [(number, *row) for number, row in zip(numbers, trials, strict=True)]
         lines += ["", *table_lines(heads, table)]
     if outcome.exported is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from fairdesk.results.events import Metric
 from fairdesk.results.mitigation import Change, Measure, Repair, Trial
@@ -40,53 +40,64 @@ def shown(change: Change | None) -> bool:
     )
 
 
-def source_of_labels(repair: Repair) -> str:
-    """Return where a repair's labels come from: samples of a rule set have opposite ones."""
-    return "opposite" if repair.target == "rule_score" else repair.labels
+def lead_of(figures: Sequence[Metric], trial: Trial | None) -> Measure | None:
+    """Find what is told first of a trial: what a mitigation is judged by.
+
+    That is how many decisions of the test rows' individuals change, where that was measured: they
+    come before combinations of the input domain. Else it is what is to fall.
+    """
+    repair = repair_of(figures)
+    if repair is None:
+        return None
+    people = measure_of(trial_of(figures, 0), "share_data", "test")
+    if repair.target == "share_domain" and people is not None and people.estimate is not None:
+        return measure_of(trial, "share_data", "test")
+    return result_of(trial, repair.target)
 
 
-def relative_fall(
-    before: Measure | None, after: Measure | None, change: Change | None
-) -> tuple[float, float, float] | None:
-    """Return by what share something fell, with a 95 % interval; ``None`` where no fall is shown.
+def verdict_of(
+    figures: Sequence[Metric], trial: Trial | None, against: int = 0
+) -> Literal["", "fewer", "more", "open"]:
+    """Judge a trial by the interval of the change that is printed of it.
 
-    Fieller's interval of the ratio of two estimates that depend on each other (Some problems in
-    interval estimation, Journal of the Royal Statistical Society B 16, 1954). With the squared
-    arms of the intervals A of the estimate after, B of the one before and D of their difference,
-    a ratio r is in it when::
-
-        (after - r before)^2 <= (1 - r) (A - r B) + r D
-
-    What the two have in common is in D. Intervals of small shares have arms of unlike length: for
-    each end those are taken that lead to it, as Donner and Zou do (Statistical Methods in Medical
-    Research 21, 2012). At r = 1 it says what the interval of the difference says.
+    Parameters
+    ----------
+    against : int
+        The number of the trial that it is compared with: the original model's by default.
 
     Returns
     -------
-    tuple[float, float, float], optional
-        The fall and the ends of its interval, 0 to 1.
+    str
+        ``"open"`` where the interval contains zero; empty where there is nothing to compare.
     """
-    first, last, paired = _arms(before), _arms(after), _arms(change)
-    if not shown(change) or first is None or last is None or paired is None:
-        return None
-    (b, b_down, b_up), (a, a_down, a_up), (d, d_down, d_up) = first, last, paired
-    if d >= 0:
-        return None
-    greatest = _fieller(a, b, (a_up, b_down, d_up), 1)
-    least = _fieller(a, b, (a_down, b_up, d_down), -1)
-    if greatest is None or least is None:
-        return None
-    return 1 - a / b, max(0.0, 1 - greatest), min(1.0, 1 - least)
+    measure = lead_of(figures, trial)
+    if trial is None or measure is None:
+        return ""
+    change = change_of(trial, measure, against)
+    if change is None or change.difference is None:
+        return ""
+    if not shown(change):
+        return "open"
+    return "fewer" if change.difference < 0 else "more"
 
 
-def _fieller(a: float, b: float, arms: tuple[float, float, float], sign: int) -> float | None:
-    """Return the greater or the smaller ratio at which Fieller's condition just holds."""
-    of_a, of_b, of_d = (arm * arm for arm in arms)
-    square, half = b * b - of_b, a * b - (of_a + of_b - of_d) / 2
-    inner = half * half - square * (a * a - of_a)
-    if square <= 0 or inner < 0:
-        return None
-    return (half + sign * math.sqrt(inner)) / square
+def improved(figures: Sequence[Metric]) -> bool:
+    """Whether the chosen model is shown to be better than the original, and so are its rows.
+
+    Retraining by itself changes a model: where the one retrained without added rows is as good, the
+    rows improved nothing.
+    """
+    best = chosen_of(figures)
+    if best is None or best.number < 2 or verdict_of(figures, best) != "fewer":
+        return False
+    measure = lead_of(figures, best)
+    rows = None if measure is None else change_of(best, measure, 1)
+    return rows is None or (rows.difference or 0.0) < 0
+
+
+def source_of_labels(repair: Repair) -> str:
+    """Return where a repair's labels come from: samples of a rule set have opposite ones."""
+    return "opposite" if repair.target == "rule_score" else repair.labels
 
 
 def measure_of(trial: Trial | None, what: str, rows: str) -> Measure | None:
@@ -148,13 +159,3 @@ def sought(trial: Trial, repair: Repair) -> float | None:
     """Return what is to fall of a trial, as it is chosen by."""
     measure = measure_of(trial, repair.target, "validation")
     return None if measure is None else measure.estimate
-
-
-def _arms(measure: Measure | Change | None) -> tuple[float, float, float] | None:
-    """Return an estimate and the lengths of both arms of its interval; ``None`` without one."""
-    if measure is None:
-        return None
-    estimate = measure.estimate if isinstance(measure, Measure) else measure.difference
-    if estimate is None or measure.low is None or measure.high is None:
-        return None
-    return estimate, estimate - measure.low, measure.high - estimate

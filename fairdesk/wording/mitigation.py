@@ -1,13 +1,12 @@
-"""What came of a repair, in sentences: before and after, and at what cost.
+"""What came of a mitigation, in sentences: each model beside the original one, and at what cost.
 
-Three kinds of statement are kept apart: what was observed on rows that no trial was trained on,
-what is estimated from random samples, and what is proven.
+One rule judges every model: the interval of its change from the original model, which is printed
+beside it. It is counted on individuals of the test rows, where that can be done.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
@@ -15,9 +14,9 @@ from fairdesk.results.mitigation import Change, Measure, Repair, Trial
 from fairdesk.results.trials import (
     change_of,
     chosen_of,
-    lowest_portion,
+    improved,
+    lead_of,
     measure_of,
-    relative_fall,
     repair_of,
     result_of,
     same_measure,
@@ -25,19 +24,17 @@ from fairdesk.results.trials import (
     source_of_labels,
     trial_of,
     trials_of,
+    verdict_of,
 )
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.trials import (
-    baseline_of,
     change_text,
     digits_for,
     known,
     measure_name,
-    measure_parts,
     measure_text,
-    portion_text,
     rows_text,
     trial_name,
     unit_of,
@@ -49,46 +46,100 @@ from fairdesk.wording.words import UNDEFINED
 _NAMED = 2
 #: Of these more is better.
 _BETTER = ("accuracy", "auc", "impact_ratio")
-#: What the number of a trial is compared with by name.
-_AGAINST = fixed({0: "the original model", 1: "the retrained baseline"})
-#: A number of each of the three models that are set side by side.
-_EACH_MODEL = fixed(
-    (
-        "{value} for the original model",
-        "{value} for the retrained baseline",
-        "{value} for the mitigated model",
-    )
-)
-#: That nothing helped: by whether the cost allowed is one point, and whether all is done.
-_HELPLESS = fixed(
+#: What the chosen model is, by what is measured and by the verdict.
+_CHOSEN = fixed(
     {
-        (True, True): (
-            "No candidate model showed a statistically significant improvement within the "
-            "permitted accuracy loss ({points} percentage point)."
+        ("share", "fewer"): (
+            "The mitigated model ({rows}) has significantly fewer decision changes than the "
+            "original model."
         ),
-        (False, True): (
-            "No candidate model showed a statistically significant improvement within the "
-            "permitted accuracy loss ({points} percentage points)."
+        ("share", "open"): (
+            "No improvement was established: decision changes with the mitigated model ({rows}) "
+            "do not differ significantly from those with the original model."
         ),
-        (True, False): (
-            "No candidate model has shown a statistically significant improvement within the "
-            "permitted accuracy loss ({points} percentage point) so far."
+        ("share", "more"): (
+            "Not an improvement: the mitigated model ({rows}) has significantly more decision "
+            "changes than the original model."
         ),
-        (False, False): (
-            "No candidate model has shown a statistically significant improvement within the "
-            "permitted accuracy loss ({points} percentage points) so far."
+        ("share", "baseline"): (
+            "No improvement was established: the mitigated model ({rows}) has fewer decision "
+            "changes than the original model, but no fewer than the retrained baseline."
+        ),
+        ("gap", "fewer"): (
+            "The mitigated model ({rows}) has a significantly smaller gap than the original model."
+        ),
+        ("gap", "open"): (
+            "No improvement was established: the gap with the mitigated model ({rows}) does not "
+            "differ significantly from that with the original model."
+        ),
+        ("gap", "more"): (
+            "Not an improvement: the mitigated model ({rows}) has a significantly larger gap than "
+            "the original model."
+        ),
+        ("gap", "baseline"): (
+            "No improvement was established: the mitigated model ({rows}) has a smaller gap than "
+            "the original model, but no smaller one than the retrained baseline."
         ),
     }
 )
-#: What came of several portions.
-_COUNTS = fixed(
+#: That every model that was retrained is worse.
+_ALL_WORSE = fixed(
     {
-        "better": "{n} significantly better",
-        "open": "{n} without a significant difference",
-        "worse": "{n} significantly worse",
-        "costly": "{n} above the permitted accuracy loss",
-        "": "{n} without an improvement",
-        "failed": "{n} without a model",
+        "share": (
+            "No improvement: every retrained model has significantly more decision changes than "
+            "the original model."
+        ),
+        "gap": (
+            "No improvement: every retrained model has a significantly larger gap than the "
+            "original model."
+        ),
+    }
+)
+#: That none was chosen: by whether the cost allowed is one point, and whether all is done.
+_NONE_CHOSEN = fixed(
+    {
+        (True, True): (
+            "No model was chosen: on the validation rows, none was significantly better than the "
+            "retrained baseline within the permitted accuracy loss ({points} percentage point)."
+        ),
+        (False, True): (
+            "No model was chosen: on the validation rows, none was significantly better than the "
+            "retrained baseline within the permitted accuracy loss ({points} percentage points)."
+        ),
+        (True, False): (
+            "No model is chosen so far: on the validation rows, none is significantly better than "
+            "the retrained baseline within the permitted accuracy loss ({points} percentage "
+            "point)."
+        ),
+        (False, False): (
+            "No model is chosen so far: on the validation rows, none is significantly better than "
+            "the retrained baseline within the permitted accuracy loss ({points} percentage "
+            "points)."
+        ),
+    }
+)
+#: Models by what they are beside the original one.
+_COMPARED = fixed(
+    {
+        "fewer": "Significantly better than the original model: {models}.",
+        "open": "No significant difference from the original model: {models}.",
+        "more": "Significantly worse than the original model: {models}.",
+    }
+)
+#: What is set side by side of all models.
+_SIDE_BY_SIDE = fixed(
+    {
+        "share_data": "Among the {n} {people} in the test rows, the decision changes for {models}.",
+        "share_domain": "In the input domain, the decision is estimated to change for {models}.",
+        "rule_score": "Estimated on perturbed test rows, the gap is {models}.",
+    }
+)
+_WITH = fixed(
+    {
+        "imported": "{value} with the original model",
+        "retrained": "{value} with the retrained baseline",
+        "portion": "{value} with the mitigated model",
+        "other": "{value} with {name}",
     }
 )
 _LABELS = fixed(
@@ -128,7 +179,7 @@ def labels_sentence(labels: str) -> str:
 
 
 def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
-    """Say what came of a repair; where nothing was shown to help, that first."""
+    """Say what came of a mitigation, by what is judged: whether it helped comes first."""
     repair = repair_of(figures)
     if repair is None:
         return unmeasured(say("No mitigation result yet."))
@@ -142,126 +193,150 @@ def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
             stock=stock_text(repair),
         )
         return Statement("", say("Augmentation rows"), words.number(repair.rows), said)
-    value, best = "", chosen_of(figures)
-    if best is None or best.number < 2:
-        said = _helpless(figures, repair)
-    elif (rise := rise_among_people(figures)) is not None:
-        said = " ".join((_rise(spec, figures, rise), _side_by_side(figures, repair, best)))
-        said += _harm(spec, figures, best, domain=repair.target != "share_domain")
-    else:
-        value, said = _chosen(spec, figures, repair, best)
-    return Statement("estimated", say("Relative change") if value else "", value, said)
-
-
-def rise_among_people(figures: Sequence[Metric]) -> Change | None:
-    """Return by how much more decisions of individuals in the data change with the chosen model.
-
-    Individuals come before combinations of the input domain: whatever fell there, this is no
-    improvement for them. It compares the test rows with the retrained baseline; ``None`` where
-    their share did not rise, or no model is chosen.
-    """
     best = chosen_of(figures)
-    after = None if best is None or best.number < 2 else measure_of(best, "share_data", "test")
-    if best is None or after is None:
-        return None
-    change = change_of(best, after, baseline_of(figures))
-    return change if change is not None and (change.difference or 0) > 0 else None
+    lead = lead_of(figures, trial_of(figures, 0))
+    evidence = "estimated" if lead is None else known(lead)
+    if best is None or best.number < 2:
+        return Statement(evidence, "", "", _none_chosen(spec, figures, repair))
+    said = _chosen(spec, figures, repair, best)
+    after = lead_of(figures, best)
+    if lead is None or after is None or not improved(figures):
+        return Statement(evidence, "", "", said)
+    first, last = both_texts(lead, after)
+    if unit_of(lead) == "points":
+        label = say("Gap in percentage points (original model: {before})", before=first)
+        return Statement(evidence, label, last.split()[0], said)
+    label = say("Decision changes (original model: {before})", before=first)
+    return Statement(evidence, label, last, said)
 
 
-def _rise(spec: AuditSpec, figures: Sequence[Metric], change: Change) -> str:
-    """Say that a mitigation is no improvement for individuals, or none was shown."""
-    first, last = (
-        same_measure(each, change)
-        for each in (trial_of(figures, change.against), chosen_of(figures))
-    )
-    if first is None or last is None:
-        return ""
-    before, after = both_texts(first, last)
-    values = {
-        "people": words.plural(spec.person),
-        "before": before,
-        "after": after,
-        "change": change_text(change),
-        "other": say(_AGAINST[change.against]),
-    }
-    if shown(change):
-        return say(
-            "Not an improvement: among the {people} in the test rows, decision changes rose from "
-            "{before} with {other} to {after} with the mitigated model: {change}.",
-            **values,
-        )
-    return say(
-        "No improvement was established for the {people} in the test rows: decision changes rose "
-        "from {before} with {other} to {after} with the mitigated model: {change}, not "
-        "statistically significant.",
-        **values,
-    )
+def _kind(repair: Repair) -> str:
+    return "gap" if repair.target == "rule_score" else "share"
 
 
-def _side_by_side(figures: Sequence[Metric], repair: Repair, best: Trial) -> str:
-    """Name what was to fall of the original, the retrained and the mitigated model, and the cost.
-
-    Beside the retrained baseline alone a mitigation could look better than the model it replaces.
-    """
-    trials = trial_of(figures, 0), trial_of(figures, 1), best
+def _chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair, best: Trial) -> str:
+    """Say what the chosen model is beside the original one and the retrained baseline."""
+    verdict = verdict_of(figures, best)
+    if not verdict:
+        return say("{name} was chosen; its effect is not measured yet.", name=trial_name(best))
+    told = "baseline" if verdict == "fewer" and not improved(figures) else verdict
+    shown_models = [trial_of(figures, 0), trial_of(figures, 1), best]
     parts = [
-        say(message, value=measure_parts(measure)[0])
-        for message, trial in zip(_EACH_MODEL, trials, strict=True)
-        if trial is not None and (measure := result_of(trial, repair.target)) is not None
+        say(_CHOSEN[_kind(repair), told], rows=_deed(best, repair)),
+        _side_by_side(spec, figures, shown_models),
+        _differences(figures, best),
+        _harm(spec, figures, best),
     ]
+    return " ".join(filter(None, parts))
+
+
+def _none_chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str:
+    """Say that none was chosen, and what each model that was tried is beside the original one."""
+    tried = [each for each in trials_of(figures) if each.measures]
+    sizes = [each for each in tried if each.kind == "portion"]
+    if not sizes:
+        return say(
+            "No improvement was established: no candidate model with augmentation rows has been "
+            "measured."
+        )
+    found = {each.number: verdict_of(figures, each) for each in tried if each.number}
+    if repair.ended and all(each == "more" for each in found.values()):
+        first, compared = say(_ALL_WORSE[_kind(repair)]), ""
+    else:
+        first = say(
+            _NONE_CHOSEN[repair.allowance == 1, bool(repair.ended)],
+            points=words.short(repair.allowance),
+        )
+        compared = _verdicts(tried, found)
+    said = _side_by_side(spec, figures, [each for each in tried if each.kind != "portion"], sizes)
+    return " ".join(filter(None, (first, said, compared, _costly(sizes))))
+
+
+def _verdicts(tried: Sequence[Trial], found: Mapping[int, str]) -> str:
+    """Name the models of each verdict, and count the augmentation sizes."""
+    parts = []
+    for verdict, message in _COMPARED.items():
+        mine = [each for each in tried if found.get(each.number) == verdict]
+        sizes = sum(each.kind == "portion" for each in mine)
+        names = [_name(each) for each in mine if each.kind != "portion"]
+        if sizes:
+            names.append(say_many(sizes, "{n} augmentation size", "{n} augmentation sizes"))
+        if names:
+            parts.append(say(message, models=words.joined(names)))
+    return " ".join(parts)
+
+
+def _costly(sizes: Sequence[Trial]) -> str:
+    count = sum(each.verdict == "costly" for each in sizes)
+    if not count:
+        return ""
+    return say_many(
+        count,
+        "{n} augmentation size lost more accuracy than permitted.",
+        "{n} augmentation sizes lost more accuracy than permitted.",
+    )
+
+
+def _name(trial: Trial) -> str:
+    return say("the retrained baseline") if trial.kind == "retrained" else trial_name(trial)
+
+
+def _side_by_side(
+    spec: AuditSpec,
+    figures: Sequence[Metric],
+    models: Sequence[Trial | None],
+    sizes: Sequence[Trial] = (),
+) -> str:
+    """Set what models are judged by side by side, the original one first; sizes as a range."""
+    found = [(each, lead_of(figures, each)) for each in (*models, *sizes) if each is not None]
+    measured = [(each, measure) for each, measure in found if measure is not None]
+    if not measured:
+        return ""
+    texts = _texts([measure for _, measure in measured])
+    parts, ends = [], []
+    for (trial, measure), text in zip(measured, texts, strict=True):
+        if trial in sizes:
+            ends.append((measure.estimate or 0.0, text))
+        else:
+            parts.append(say(_WITH[trial.kind], value=text, name=trial_name(trial)))
+    if ends:
+        low, high = min(ends)[1], max(ends)[1]
+        parts.append(
+            say_many(
+                len(ends),
+                "{span} with {n} augmentation size",
+                "{span} with {n} augmentation sizes",
+                span=low if low == high else say("{low} to {high}", low=low, high=high),
+            )
+        )
+    lead = measured[0][1]
     return say(
-        "{Target}: {models}{cost}.",
-        Target=words.capital(_target(repair)),
+        _SIDE_BY_SIDE[lead.what],
+        n=words.number(lead.n_samples),
+        people=words.plural(spec.person),
         models=words.joined(parts),
-        cost=_cost(best),
     )
 
 
-def _chosen(
-    spec: AuditSpec, figures: Sequence[Metric], repair: Repair, best: Trial
-) -> tuple[str, str]:
-    """Return by how much the chosen trial cut the target, empty if not shown, and say what it did.
+def _texts(measures: Sequence[Measure]) -> list[str]:
+    """Write estimates of one thing alike, without their intervals."""
+    digits = max(map(digits_for, measures))
+    return [
+        say(UNDEFINED) if each.estimate is None else value_text(each, each.estimate, digits)
+        for each in measures
+    ]
 
-    The reduction is written where its interval is known.
-    """
-    change, before, after = _compared(figures, best, repair.target)
-    deed = _deed(best)
-    if change is None or before is None or after is None:
-        said = say("{Deed} was chosen; its effect is not measured yet.", Deed=words.capital(deed))
-        return "", said
-    if not shown(change) or (change.difference or 0) >= 0:
-        said = say(
-            "No improvement was established: {deed} was chosen on the validation rows, but "
-            "on an independent sample it changed {target} by {change}, compared with "
-            "{other}.",
-            deed=deed,
-            target=_target(repair),
-            change=change_text(change),
-            other=say(_AGAINST[change.against]),
-        )
-        return "", said
-    first, last = both_texts(before, after)
-    values = {"target": _target(repair), "before": first, "after": last, "cost": _cost(best)}
-    values["other"] = say(_AGAINST[change.against])
-    harm, fall = _harm(spec, figures, best), relative_fall(before, after, change)
-    if fall is None:
-        said = say(
-            "Compared with {other}, {deed} reduced {target} from {before} to {after}{cost}.",
-            deed=deed,
-            **values,
-        )
-        return "", said + harm
-    less, ends = _less(*fall)
-    said = say(
-        "Compared with {other}, {deed} reduced {target} from {before} to {after}, which is "
-        "{less} ({confidence} CI {ends}){cost}.",
-        less=less,
-        confidence=words.percent_of("95"),
-        ends=ends,
-        deed=deed,
-        **values,
+
+def _differences(figures: Sequence[Metric], trial: Trial) -> str:
+    """Say by how much a model differs from the original one, and at what cost in accuracy."""
+    measures = lead_of(figures, trial), result_of(trial, "accuracy")
+    found = [None if each is None else change_of(trial, each, 0) for each in measures]
+    change, cost = (change_text(each, tested=False, named=True) for each in found)
+    if found[1] is None:
+        return say("Change from the original model: {change}.", change=change)
+    return say(
+        "Change from the original model: {change}; accuracy: {cost}.", change=change, cost=cost
     )
-    return less, said + harm
 
 
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
@@ -270,19 +345,10 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     if repair is None:
         return ()
     out = [headline(spec, figures).sentence]
-    best = chosen_of(figures)
-    if best is not None and best.number > 1:
-        out += filter(
-            None,
-            (
-                worse_sentence(spec, figures, best),
-                _beside_imported(figures, best, repair),
-                _proven(figures, best),
-            ),
-        )
+    out += filter(None, (certified_sentence(figures),))
     if repair.rows:
         out.append(labels_sentence(source_of_labels(repair)))
-    out += filter(None, (split_sentence(spec, repair), _others(figures, repair)))
+    out += filter(None, (split_sentence(spec, repair),))
     out += [
         say("{name}: no model was made. {why}", name=trial_name(each), why=each.failed)
         for each in trials_of(figures)
@@ -290,14 +356,6 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     ]
     out += filter(None, (repair.ended, *repair.notes))
     return tuple(out)
-
-
-def original_sentence(figures: Sequence[Metric]) -> str:
-    """Say how the chosen model compares with the original one; empty where none is chosen."""
-    repair, best = repair_of(figures), chosen_of(figures)
-    if repair is None or best is None or best.number < 2:
-        return ""
-    return _beside_imported(figures, best, repair)
 
 
 def split_sentence(spec: AuditSpec, repair: Repair) -> str:
@@ -321,13 +379,28 @@ def stock_text(repair: Repair) -> str:
     return say_many(repair.pairs, "{n} discriminatory pair", "{n} discriminatory pairs")
 
 
-def worse_sentence(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
-    """Say what a trial is shown to have made worse, beside nothing added; empty for nothing."""
-    parts = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(figures, trial)]
+def worse_sentence(spec: AuditSpec, trial: Trial) -> str:
+    """Say what is shown to be worse with a model than with the original one; empty for nothing."""
+    parts = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(trial)]
     if not parts:
         return ""
-    other = say(_AGAINST[baseline_of(figures)])
-    return say("Worse than {other}: {measures}.", other=other, measures="; ".join(parts))
+    return say("Worse than the original model: {measures}.", measures="; ".join(parts))
+
+
+def certified_sentence(figures: Sequence[Metric]) -> str:
+    """Say what is certified of the original and the chosen model; empty where nothing is."""
+    first, last = (
+        measure_of(each, "certified", "domain")
+        for each in (trial_of(figures, 0), chosen_of(figures))
+    )
+    if first is None or last is None or first.estimate is None or last.estimate is None:
+        return ""
+    return say(
+        "Certified share of the input domain, both within the same time limit: {before} for the "
+        "original model, {after} for the mitigated model.",
+        before=measure_text(first),
+        after=measure_text(last),
+    )
 
 
 def effort_text(figures: Sequence[Metric]) -> str:
@@ -342,47 +415,40 @@ def standing(figures: Sequence[Metric]) -> str:
 
 
 def fall_text(figures: Sequence[Metric]) -> str:
-    """Say from what to what it fell: ``share from 4.02 % to 1.84 %``; empty for no choice."""
+    """Say from what to what it fell: ``decision changes 3.5 % → 0.8 %``; empty for no choice."""
     repair, best = repair_of(figures), chosen_of(figures)
     if repair is None or best is None or best.number < 2:
         return ""
-    if rise_among_people(figures) is not None:
+    fell = fall(figures)
+    if not fell:
         return not_improved()
-    _, before, after = _compared(figures, best, repair.target)
-    if before is None or after is None:
-        return ""
-    first, last = both_texts(before, after)
     return say(
-        "gap from {before} to {after}"
-        if repair.target == "rule_score"
-        else "share from {before} to {after}",
-        before=first,
-        after=last,
+        "gap {fall}" if repair.target == "rule_score" else "decision changes {fall}", fall=fell
     )
 
 
+def fall(figures: Sequence[Metric]) -> str:
+    """Write what the original and the chosen model are judged by: ``3.5 % → 0.8 %``.
+
+    Empty where none is chosen, or it is no improvement.
+    """
+    before, after = (lead_of(figures, each) for each in (trial_of(figures, 0), chosen_of(figures)))
+    if before is None or after is None or not improved(figures):
+        return ""
+    return " → ".join(both_texts(before, after))
+
+
 def not_improved() -> str:
-    """Say in few words that decisions of more individuals in the data change than before."""
-    return say("no improvement for individuals")
+    """Say in few words that the chosen model is not shown to be better than the original one."""
+    return say("no improvement")
 
 
-def _compared(
-    figures: Sequence[Metric], trial: Trial, what: str
-) -> tuple[Change | None, Measure | None, Measure | None]:
-    """Return the change of something, and it before and after, as results."""
-    against = baseline_of(figures)
-    after = result_of(trial, what)
-    change = None if after is None else change_of(trial, after, against)
-    return change, result_of(trial_of(figures, against), what), after
-
-
-def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
-    """Return what a trial is shown to have made worse, of what is observed or estimated."""
-    against = baseline_of(figures)
+def _worse(trial: Trial) -> list[Change]:
+    """Return what is shown to be worse than with the original model, as observed or estimated."""
     return [
         each
         for each in trial.changes
-        if each.against == against
+        if each.against == 0
         and each.rows != "validation"
         and known(each) != "proven"
         and shown(each)
@@ -390,35 +456,18 @@ def _worse(figures: Sequence[Metric], trial: Trial) -> list[Change]:
     ]
 
 
-def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial, *, domain: bool = True) -> str:
-    """Say what a trial made worse: the share of the domain first, then other measures by name.
-
-    Without ``domain`` that share was said before.
-    """
-    # the cost in accuracy and the share among individuals stand before
-    worse = {
-        (each.what, each.of): each
-        for each in _worse(figures, trial)
-        if each.what not in ("accuracy", "share_data")
-    }
-    said = ""
-    if worse.pop(("share_domain", ""), None) is not None and domain:
-        _, before, after = _compared(figures, trial, "share_domain")
-        if before is not None and after is not None:
-            first, last = both_texts(before, after)
-            rose = say(
-                "However, {share} rose from {before} to {after}.",
-                share=_share(),
-                before=first,
-                after=last,
-            )
-            said = f" {rose}"
-    if worse:
-        baseline = trial_of(figures, baseline_of(figures))
-        named = [_turn(spec, each, baseline, trial) for each in worse.values()]
-        more = say("Worse: {measures}.", measures=words.some(named, _NAMED))
-        said += f" {more}"
-    return said
+def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
+    """Name what else is worse with a model than with the original one."""
+    lead = lead_of(figures, trial)
+    told = ("accuracy", "" if lead is None else lead.what)
+    original = trial_of(figures, 0)
+    found = [each for each in _worse(trial) if each.what not in told]
+    # decisions about individuals come before what is known of scores
+    found.sort(key=lambda each: each.what not in ("share_data", "share_domain"))
+    worse = [_turn(spec, each, original, trial) for each in found]
+    if not worse:
+        return ""
+    return say("Worse than the original model: {measures}.", measures=words.some(worse, _NAMED))
 
 
 def _turn(spec: AuditSpec, change: Change, before: Trial | None, after: Trial) -> str:
@@ -431,28 +480,12 @@ def _turn(spec: AuditSpec, change: Change, before: Trial | None, after: Trial) -
     return say("{name} (from {before} to {after})", name=name, before=texts[0], after=texts[1])
 
 
-def _deed(trial: Trial) -> str:
-    """Say what a trial did: ``adding 850 labelled rows (2.9 % of the training rows)``."""
-    if trial.kind == "other":
-        return say("{method} instead of augmentation rows", method=say(trial.name))
-    if trial.kind == "portion":
-        rows = rows_text(trial.added)
-        if not trial.percent:
-            return say("adding {rows}", rows=rows)
-        share = portion_text(trial)
-        return say("adding {rows} ({share} of the training rows)", rows=rows, share=share)
-    return say("retraining without augmentation rows")
-
-
-def _target(repair: Repair) -> str:
-    """Name what is to fall."""
-    if repair.target == "rule_score":
-        return say("the gap between the subgroup and all others")
-    return _share()
-
-
-def _share() -> str:
-    return say("the estimated share of decision changes in the input domain")
+def _deed(trial: Trial, repair: Repair) -> str:
+    """Say what makes a model another: ``850 augmentation rows added to 29,000``."""
+    if trial.kind != "portion":
+        return trial_name(trial)
+    rows, train = rows_text(trial.added), words.number(repair.train)
+    return say("{rows} added to {train} training rows", rows=rows, train=train)
 
 
 def both_texts(before: Measure, after: Measure) -> tuple[str, str]:
@@ -465,118 +498,3 @@ def both_texts(before: Measure, after: Measure) -> tuple[str, str]:
         # one unit is enough where it is a word
         return words.plain(100 * before.estimate, digits), last
     return value_text(before, before.estimate, digits), last
-
-
-def _less(fall: float, low: float, high: float) -> tuple[str, str]:
-    """Write a relative fall, its ends rounded outwards: ``54 % less`` and ``48 to 59``."""
-    ends = (words.number(end) for end in (math.floor(100 * low), math.ceil(100 * high)))
-    return say("{share} less", share=words.percent(fall, 1.0, 0)), words.ends(*ends)
-
-
-def _cost(trial: Trial) -> str:
-    """Say what a trial cost in accuracy, beside the same it is compared with."""
-    accuracy = result_of(trial, "accuracy")
-    if accuracy is None:
-        return ""
-    change = change_of(trial, accuracy, 1) or change_of(trial, accuracy, 0)
-    if change is None:
-        return ""
-    text = change_text(change, tested=False)
-    return say("; accuracy on the test rows changed by {change}", change=text)
-
-
-def _beside_imported(figures: Sequence[Metric], trial: Trial, repair: Repair) -> str:
-    """Say how the chosen trial fares beside the model as it was imported."""
-    target, accuracy = result_of(trial, repair.target), result_of(trial, "accuracy")
-    if target is None or accuracy is None:
-        return ""
-    fell, cost = change_of(trial, target, 0), change_of(trial, accuracy, 0)
-    original = None if fell is None else same_measure(trial_of(figures, 0), fell)
-    if fell is None or cost is None or original is None:
-        return ""
-    return say(
-        "Compared with the original model, which may have been trained on the test rows ({before} "
-        "in the same sample), {target} changed by {fall}, and accuracy by {cost}.",
-        before=measure_parts(original)[0],
-        target=say("the gap") if repair.target == "rule_score" else say("the share"),
-        fall=change_text(fell),
-        cost=change_text(cost),
-    )
-
-
-def _proven(figures: Sequence[Metric], trial: Trial) -> str:
-    """Say what is proven before and after, where something is."""
-    first, last = (
-        measure_of(each, "certified", "domain") for each in (trial_of(figures, 0), trial)
-    )
-    if first is None or last is None or first.estimate is None or last.estimate is None:
-        return ""
-    return say(
-        "Certified share of the input domain, both within the same time limit: {before} for the "
-        "original model, {after} for the mitigated model.",
-        before=measure_text(first),
-        after=measure_text(last),
-    )
-
-
-def _helpless(figures: Sequence[Metric], repair: Repair) -> str:
-    """Say that nothing helped, and what was tried."""
-    portions = [each for each in trials_of(figures) if each.kind == "portion"]
-    if not any(each.measures for each in portions):
-        return say(
-            "No improvement was established: no candidate model with augmentation rows has been "
-            "measured."
-        )
-    if any(each.verdict == "better" for each in portions):
-        text = say("No candidate model is chosen yet.")
-    else:
-        text = say(
-            _HELPLESS[repair.allowance == 1, bool(repair.ended)],
-            points=words.short(repair.allowance),
-        )
-    tried = say_many(
-        len(portions),
-        "{n} augmentation size was tested: {counts}.",
-        "{n} augmentation sizes were tested: {counts}.",
-        counts=_counts(portions),
-    )
-    best = lowest_portion(figures)
-    change = None if best is None else _compared(figures, best, repair.target)[0]
-    if best is None or change is None:
-        return f"{text} {tried}"
-    least = say(
-        "The best of them, with {portion} added, changed {target} by {change}.",
-        target=_target(repair),
-        change=change_text(change, tested=False),
-        portion=portion_text(best),
-    )
-    return f"{text} {tried} {least}"
-
-
-def _counts(portions: Sequence[Trial]) -> str:
-    """Count portions by what came of them."""
-    kinds = ["failed" if each.failed else each.verdict for each in portions]
-    return words.joined(
-        [
-            say(message, n=words.number(count))
-            for kind, message in _COUNTS.items()
-            if (count := kinds.count(kind))
-        ]
-    )
-
-
-def _others(figures: Sequence[Metric], repair: Repair) -> str:
-    """Say how the methods beside which it stands fared."""
-    parts = []
-    for each in trials_of(figures):
-        if each.kind == "other" and each.measures and each.number != repair.chosen:
-            change, _, _ = _compared(figures, each, repair.target)
-            fell = change_text(change, tested=False)
-            parts.append(say("{method} by {change}", method=say(each.name), change=fell))
-    if not parts:
-        return ""
-    return say(
-        "Other methods changed {target}: {methods}.",
-        target=_target(repair),
-        methods=words.joined(parts),
-    )

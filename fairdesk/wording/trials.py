@@ -7,14 +7,17 @@ from typing import Literal, get_args
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
-from fairdesk.results.mitigation import Change, Measure, Repair, Trial
+from fairdesk.results.mitigation import Change, Measure, Trial
 from fairdesk.results.trials import (
     change_of,
+    lead_of,
+    measure_of,
     repair_of,
     result_of,
     same_measure,
     trial_of,
     trials_of,
+    verdict_of,
 )
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
@@ -25,14 +28,22 @@ from fairdesk.wording.words import UNDEFINED, digits_of, plural
 Known = Literal["observed", "estimated", "proven"]
 #: The heads of `before_after`, and those of its columns that hold numbers.
 BEFORE_AFTER = fixed(
-    ("Measure", "Original model", "Retrained baseline", "Mitigated model", "Change", "Paired test")
+    (
+        "Measure",
+        "Original model",
+        "Retrained baseline",
+        "Mitigated model",
+        "Change from the original model",
+        "Change from the retrained baseline",
+    )
 )
-BEFORE_AFTER_NUMBERS = (1, 2, 3, 4)
-#: The heads of `trial_rows`, and those of its columns that hold numbers.
-TRIAL_HEADS = fixed(
-    ("Model", "Rows added", "Accuracy", "Discrimination", "Change", "Result", "Training"),
-)
+BEFORE_AFTER_NUMBERS = (1, 2, 3, 4, 5)
+#: The columns of `trial_rows` that hold numbers.
 TRIAL_NUMBERS = (1, 2, 3, 4, 6)
+#: What only the files hold: who reads a table cannot tell what such a number should be.
+_FOR_EXPERTS = ("brier", "calibration")
+#: Of groups; where the interval of a change has half the scale or more, it tells nothing.
+_OF_GROUPS, _TELLS_NOTHING = ("impact_ratio", "rate_gap", "error_gap"), 1.0
 #: What is measured, by its name in the audit file.
 _MEASURES = fixed(
     {
@@ -40,14 +51,14 @@ _MEASURES = fixed(
         "auc": "Area under the ROC curve (AUC)",
         "brier": "Brier score",
         "calibration": "Calibration error",
-        "share_domain": "Decision changes: share of the input domain",
-        "share_data": "Decision changes: share of the test rows",
+        "share_domain": "Decision changes, input domain",
+        "share_data": "Decision changes, test rows",
         "impact_ratio": "Impact ratio",
         "rate_gap": "Largest gap in selection rates",
-        "error_gap": "Largest gap in error rates",
+        "error_gap": "Largest gap in true or false positive rates",
         "rule_score": "Gap between the subgroup and all others",
-        "certified": "Certified share (decision unchanged)",
-        "falsified": "Falsified share (decision changes)",
+        "certified": "Certified share of the input domain (decision unchanged)",
+        "falsified": "Falsified share of the input domain (decision changes)",
     }
 )
 #: How something is known, as the heading of what is.
@@ -70,24 +81,16 @@ _UNITS = {
 }
 _VERDICTS = fixed(
     {
-        "better": "better",
-        "worse": "worse",
+        "fewer": "better",
+        "more": "worse",
         "open": "no significant difference",
-        "costly": "costs too much accuracy",
     }
 )
-_ROLES = fixed(
-    {
-        "imported": "as audited",
-        "retrained": "baseline",
-        "other": "comparison",
-    }
-)
-_CHOSEN, _FRONT = fixed(("chosen", "on the Pareto front"))
+_AUDITED, _CHOSEN, _COSTLY = fixed(("as audited", "chosen", "too inaccurate"))
 
 
 def trial_name(trial: Trial) -> str:
-    """Name a trial: ``As imported``, ``Nothing added``, ``2.9 % added``, ``Reweighing``."""
+    """Name a trial: ``Original model``, ``529 rows added``, ``Reweighing``."""
     match trial.kind:
         case "imported":
             return say("Original model")
@@ -96,7 +99,7 @@ def trial_name(trial: Trial) -> str:
         case "other":
             return say(trial.name)
         case "portion":
-            return say("{portion} added", portion=portion_text(trial))
+            return say_many(trial.added, "{n} row added", "{n} rows added")
 
 
 def measure_name(spec: AuditSpec, measure: Measure | Change) -> str:
@@ -147,8 +150,11 @@ def measure_parts(measure: Measure) -> tuple[str, str]:
     return value, words.ends(*ends)
 
 
-def change_text(change: Change | None, *, tested: bool = True) -> str:
-    """Write a change: ``−0.4 percentage points (−0.9 to 0.1), p = 0.12``; a dash for none."""
+def change_text(change: Change | None, *, tested: bool = True, named: bool = False) -> str:
+    """Write a change: ``−0.4 percentage points (−0.9 to 0.1), p = 0.12``; a dash for none.
+
+    ``named`` says of the interval that it is one.
+    """
     if change is None:
         return "–"
     if change.difference is None:
@@ -160,7 +166,10 @@ def change_text(change: Change | None, *, tested: bool = True) -> str:
         text = say("{n} percentage points", n=text)
     if change.low is not None and change.high is not None:
         ends = (words.plain(factor * each, digits) for each in (change.low, change.high))
-        text += f" ({words.ends(*ends)})"
+        span = words.ends(*ends)
+        if named:
+            span = say("{confidence} CI {ends}", confidence=words.percent_of("95"), ends=span)
+        text += f" ({span})"
     return f"{text}, {words.p_is(change.p)}" if tested and change.p is not None else text
 
 
@@ -171,7 +180,7 @@ def before_after(
     how: Known | None = None,
     *,
     by_group: bool | None = None,
-) -> list[tuple[str, str, str, str, str, str]]:
+) -> list[tuple[str, ...]]:
     """Return a trial beside the model as imported and the one retrained with nothing added.
 
     Parameters
@@ -184,22 +193,18 @@ def before_after(
     Returns
     -------
     list[tuple[str, ...]]
-        A row per measure, as `BEFORE_AFTER` has it: name, as imported, nothing added, this trial,
-        its change and the paired test. The change is that from nothing added, where the model
-        could be retrained so; else that from the model as imported.
+        A row per measure, as `BEFORE_AFTER` has it. What is certified is told apart
+        (`fairdesk.wording.mitigation.certified_sentence`).
     """
     trial = trial_of(figures, number)
     if trial is None:
         return []
     imported, plain = trial_of(figures, 0), trial_of(figures, 1)
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for kind in (how,) if how else get_args(Known):
         for each in trial.measures:
-            chosen = known(each) == kind and by_group in (None, bool(each.of))
-            if chosen and each.rows != "validation":
-                # the difference of two lower bounds bounds nothing
-                proven = kind == "proven"
-                change = None if proven else change_of(trial, each, baseline_of(figures))
+            told = known(each) == kind != "proven" and each.what not in _FOR_EXPERTS
+            if told and by_group in (None, bool(each.of)) and each.rows != "validation":
                 rows.append(
                     (
                         measure_name(spec, each),
@@ -207,64 +212,83 @@ def before_after(
                         measure_text(same_measure(plain, each)),
                         # of the imported model nothing is repaired
                         measure_text(each if number else None),
-                        change_text(change, tested=False),
-                        tested_text(change),
+                        _change_cell(change_of(trial, each, 0)),
+                        _change_cell(change_of(trial, each, 1)),
                     )
                 )
     return rows
 
 
-def tested_text(change: Change | None) -> str:
-    """Write a paired test: ``p = 0.012 (McNemar, exact)``; a dash where there is none."""
-    if change is None or change.p is None:
-        return "–"
-    text = words.p_is(change.p, signs=True)
-    return text + (f" ({say(change.test)})" if change.test else "")
+def _change_cell(change: Change | None) -> str:
+    """Write a change for a table, or that there are too few rows to tell anything by it."""
+    wide = 0.0 if change is None else (change.high or 0.0) - (change.low or 0.0)
+    if change is not None and change.what in _OF_GROUPS and wide >= _TELLS_NOTHING:
+        return say("not enough rows")
+    return change_text(change, tested=False)
+
+
+def trial_heads(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
+    """Return the heads of `trial_rows`."""
+    lead = lead_of(figures, trial_of(figures, 0))
+    return (
+        say("Model"),
+        say("Rows added"),
+        say("Accuracy"),
+        say("Decision changes") if lead is None else measure_name(spec, lead),
+        say("Change from the original model"),
+        say("Result"),
+        say("Decision changes, input domain"),
+    )
 
 
 def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, ...]]:
-    """Return all trials, a row each, as `TRIAL_HEADS` has it.
+    """Return all trials, a row each, as `trial_heads` has it.
 
-    Accuracy is that on the test rows, the share (or gap) that of people drawn afresh, with its
-    change from nothing added, or from the model as imported where it could not be retrained so.
+    Accuracy is that on the test rows, then what a trial is judged by, with the change whose
+    interval is the verdict.
     """
     repair = repair_of(figures)
     if repair is None:
         return []
     rows: list[tuple[str, ...]] = []
     for each in trials_of(figures):
-        target = result_of(each, repair.target)
-        change = None if target is None else change_of(each, target, baseline_of(figures))
+        lead = lead_of(figures, each)
+        change = None if lead is None else change_of(each, lead, 0)
         rows.append(
             (
                 trial_name(each),
-                words.number(each.added) if each.kind == "portion" else "–",
+                _added(each),
                 measure_text(result_of(each, "accuracy")),
-                measure_text(target),
+                measure_text(lead),
                 change_text(change, tested=False),
-                outcome_text(repair, each),
-                words.duration(each.seconds) if each.seconds else "–",
+                outcome_text(figures, each),
+                measure_text(measure_of(each, "share_domain", "domain")),
             )
         )
     return rows
 
 
-def outcome_text(repair: Repair, trial: Trial) -> str:
-    """Say what came of a trial: ``better; chosen``, ``worse``, ``no model``."""
+def _added(trial: Trial) -> str:
+    """Write how many rows were added, with their share of the training rows."""
+    if trial.kind != "portion":
+        return "–"
+    count = words.number(trial.added)
+    return f"{count} ({portion_text(trial)})" if trial.percent else count
+
+
+def outcome_text(figures: Sequence[Metric], trial: Trial) -> str:
+    """Say what came of a trial: ``significantly better; chosen``, ``no model``."""
     if trial.failed:
         return say("no model")
-    parts = [_ROLES.get(trial.kind, _VERDICTS.get(trial.verdict, ""))]
-    if trial.number == repair.chosen:
-        parts.append(_CHOSEN)
-    if trial.front:
-        parts.append(_FRONT)
-    return "; ".join(say(each) for each in parts if each) or "–"
-
-
-def baseline_of(figures: Sequence[Metric]) -> int:
-    """Return the trial that others are compared with: 1 where there is such a model, else 0."""
-    plain = trial_of(figures, 1)
-    return 1 if plain is not None and plain.kind == "retrained" and plain.measures else 0
+    if trial.kind == "imported":
+        return say(_AUDITED)
+    repair, verdict = repair_of(figures), verdict_of(figures, trial)
+    parts = [say(_VERDICTS[verdict])] if verdict else []
+    if repair is not None and trial.number == repair.chosen:
+        parts.append(say(_CHOSEN))
+    if trial.verdict == "costly":
+        parts.append(say(_COSTLY))
+    return "; ".join(parts) or "–"
 
 
 def portion_text(trial: Trial) -> str:

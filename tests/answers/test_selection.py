@@ -326,7 +326,7 @@ def test_subgroups_by_rules_come_before_other_methods_and_the_newest_mitigation_
     assert (answer.run, answer.others, answer.said.value) == (2, (1,), "")
     assert answer.known
     first = answered(spec, Question.MITIGATION, tried[0])
-    assert plain(first.said.value) == "54 % less"
+    assert plain(first.said.value) == "1.01 %"
 
 
 def test_the_search_that_found_most_is_counted_and_one_under_way_too(spec):

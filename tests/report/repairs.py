@@ -239,12 +239,18 @@ def _with_people(trial, share, *rises):
     )
 
 
-#: Less discriminatory in the input domain than the baseline, and more among the individuals.
+def _against_both(change):
+    """Return a change from the baseline, and the same from the original model."""
+    return change, msgspec.structs.replace(change, against=0)
+
+
+#: Less discriminatory in the input domain than before, and more among the individuals.
 HARMFUL_FIGURES = (
-    *FIGURES[:2],
+    FIGURES[0],
+    _with_people(FIGURES[1], 0.1695),
     _with_people(FIGURES[2], 0.1701),
     *FIGURES[3:5],
-    _with_people(FIGURES[5], 0.2188, ROSE),
+    _with_people(FIGURES[5], 0.2188, *_against_both(ROSE)),
     *FIGURES[6:],
 )
 #: The same, and the rise may be sampling error.
@@ -253,7 +259,9 @@ PERHAPS_HARMFUL_FIGURES = (
     _with_people(
         HARMFUL_FIGURES[5],
         0.1751,
-        msgspec.structs.replace(ROSE, difference=0.005, low=-0.003, high=0.013, p=0.22),
+        *_against_both(
+            msgspec.structs.replace(ROSE, difference=0.005, low=-0.003, high=0.013, p=0.22)
+        ),
     ),
     *HARMFUL_FIGURES[6:],
 )

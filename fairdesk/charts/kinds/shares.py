@@ -25,7 +25,7 @@ class ShareBar:
     name, value : str
         What it is of, and its number, for people.
     exact : bool
-        Whether everybody was asked.
+        Whether it was counted, not estimated; counted rows may still be a sample of others.
     estimate, low, high, anytime_low, anytime_high : float
         As in `fairdesk.results.individual.Share`.
     """
@@ -123,8 +123,10 @@ def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shap
     wide, tall = min(max(bar.estimate * scale, 1.5), most), _BAR * lead
     if bar.exact:
         yield Box(0.0, top, wide, tall, "discriminatory")
-        return
-    yield from hatched(0.0, top, wide, tall)
+        if bar.low == bar.high:
+            return
+    else:
+        yield from hatched(0.0, top, wide, tall)
     middle = top + tall / 2
     low, high = (min(each * scale, most) for each in (bar.anytime_low, bar.anytime_high))
     caps = tuple(((x, middle - _CAP), (x, middle + _CAP)) for x in (low, high))

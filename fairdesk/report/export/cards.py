@@ -254,7 +254,7 @@ def _outcome(exported: Exported) -> str:
 
 def _worse(exported: Exported) -> str:
     """Say what the exported trial made worse."""
-    return mitigation_words.worse_sentence(exported.spec, exported.run.figures, exported.trial)
+    return mitigation_words.worse_sentence(exported.spec, exported.trial)
 
 
 def _manner(exported: Exported) -> str:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import get_args
 
+from fairdesk.answers.pictures import models
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.kinds.front import Front, FrontPoint
 from fairdesk.report.blocks import (
     Block,
     Callout,
@@ -25,13 +25,12 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
-from fairdesk.results.mitigation import Measure, Repair, Trial
+from fairdesk.results.mitigation import Repair
 from fairdesk.results.trials import (
     chosen_of,
-    measure_of,
+    lead_of,
     repair_of,
     source_of_labels,
-    trial_of,
     trials_of,
 )
 from fairdesk.wording import mitigation as mitigation_words
@@ -67,29 +66,18 @@ _NO_CHOICE = (
     "The method was published in this form. Anyone who trains with these rows adopts this "
     "choice: the labels are wrong wherever the model was right."
 )
-#: What the figures of a table are compared with, and why they are not those of other sections.
+#: Why the figures of a table are not those of other sections.
 _AGAIN = fixed(
     {
-        "observed": (
-            "; the change is relative to the retrained baseline. The figures are of the test rows "
-            "alone, those of other sections of all rows"
-        ),
-        "estimated": (
-            "; the change is relative to the retrained baseline. The share was measured again for "
-            "this table, from one random sample for all models, so that of the original model "
-            "differs slightly from the one in other sections"
-        ),
-        "proven": (
-            ". Both models were certified for this table within the same time limit, so the shares "
-            "of the original model can differ from those in other sections"
-        ),
+        "observed": "; other sections count all rows, here only the test rows",
+        "estimated": "; from one random sample for all models",
     }
 )
 #: An interval in the cell of a table.
 _INTERVAL = re.compile(r"\([−\d][^)]*\)")
 #: How wide the columns of both tables are.
-_TRIAL_WIDTHS = (1.15, 0.7, 1.2, 1.25, 1.45, 1.35, 0.75)
-_BEFORE_AFTER_WIDTHS = (1.35, 1.2, 1.2, 1.2, 1.35, 1.0)
+_TRIAL_WIDTHS = (1.1, 0.9, 1.1, 1.2, 1.3, 1.2, 1.2)
+_BEFORE_AFTER_WIDTHS = (1.3, 1.15, 1.15, 1.15, 1.3, 1.3)
 
 
 def mitigation(material: Material) -> Section:
@@ -113,14 +101,13 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     blocks.append(stated(mitigation_words.headline(spec, run.figures)))
     if repair is None:
         return [*blocks, Facts(tuple(_facts(material, run, repair)))]
-    chosen = chosen_of(run.figures)
-    if chosen is not None and (worse := mitigation_words.worse_sentence(spec, run.figures, chosen)):
-        blocks.append(Callout("Some measures are worse.", worse))
-    if repair.retrains:
-        blocks += _chart(run, repair)
+    blocks += _chart(spec, run)
+    blocks += [Text(note, lead="Note.") for note in repair.notes]
     blocks += _before_after(spec, run)
+    if certified := mitigation_words.certified_sentence(run.figures):
+        blocks.append(Text(certified, lead="Certification."))
     if repair.retrains:
-        blocks.append(appended(_trials(spec, run, repair)))
+        blocks.append(appended(_trials(spec, run)))
     blocks += [
         Text(each.failed, lead=say("{name}: no model was made.", name=trial_words.trial_name(each)))
         for each in trials_of(run.figures)
@@ -141,7 +128,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         )
     if repair.ended:
         blocks.append(Text(repair.ended, lead="Why the search ended."))
-    return blocks + [Text(note, lead="Note.") for note in repair.notes]
+    return blocks
 
 
 def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterable[Fact]:
@@ -160,8 +147,8 @@ def _facts(material: Material, run: RunRecord, repair: Repair | None) -> Iterabl
             yield Fact(
                 "Permitted accuracy loss",
                 say(
-                    "{allowance} {points}, on the validation rows; a model that loses more "
-                    "is not chosen",
+                    "{allowance} {points} against the retrained baseline, on the validation rows; "
+                    "a model that loses more is not chosen",
                     allowance=words.short(repair.allowance),
                     points=points,
                 ),
@@ -200,85 +187,38 @@ def repaired(material: Material, run: RunRecord) -> str:
     )
 
 
-def _chart(run: RunRecord, repair: Repair) -> list[Block]:
-    """Draw what the search goes by: accuracy and discrimination, on the validation rows."""
-    figures = run.figures
-    points = [point for trial in trials_of(figures) if (point := _point(trial, repair)) is not None]
-    if len(points) < 2:
+def _chart(spec: AuditSpec, run: RunRecord) -> list[Block]:
+    """Draw what each model is judged by, in the order in which they were trained."""
+    trials = trials_of(run.figures)
+    chart = models(run.figures, trials)
+    measure = lead_of(run.figures, trials[0]) if trials else None
+    if measure is None or len(chart.bars) < 2:
         return []
-    plain = measure_of(trial_of(figures, 1), "accuracy", "validation")
-    rule = repair.target == "rule_score"
-    front = Front(
-        points,
-        x_title=say("estimated gap of the subgroup, percentage points")
-        if rule
-        else say("estimated share of the input domain whose decision changes"),
-        y_title=say("accuracy on the validation rows"),
-        floor=None
-        if plain is None or plain.estimate is None
-        else 100 * plain.estimate - repair.allowance,
-        unit="" if rule else "%",
-    )
     return [
         Chart(
-            *drawn(front),
-            caption=(
-                "The figures by which the search chooses: higher is more accurate, further left "
-                "is less discriminatory; lines are 95 % confidence intervals. The strong, joined "
-                "marks are the Pareto front: no other model is as good in both; + gives the "
-                "augmentation size. Marks without a name are other sizes, which are in the table "
-                "of all models. None of this is measured on the test rows"
+            *drawn(chart),
+            caption=say(
+                "{measure}, with {confidence} confidence intervals",
+                measure=trial_words.measure_name(spec, measure),
+                confidence=words.percent_of("95"),
             ),
             key=f"front-{run.id}",
-            evidence="estimated",
+            evidence=trial_words.known(measure),
         )
     ]
 
 
-def _point(trial: Trial, repair: Repair) -> FrontPoint | None:
-    """Return where a trial stands; ``None`` where it was not measured."""
-    x = _span(measure_of(trial, repair.target, "validation"))
-    y = _span(measure_of(trial, "accuracy", "validation"))
-    if x is None or y is None:
-        return None
-    name = trial_words.trial_name(trial)
-    if trial.kind == "portion":
-        # short ones find room in a crowd
-        name = f"+{trial_words.portion_text(trial)}"
-    if trial.number == repair.chosen:
-        name = say("{name}, chosen", name=name)
-    # what was neither chosen nor the best in anything is listed in the table of all models
-    named = trial.front or trial.kind != "portion" or trial.number == repair.chosen
-    return FrontPoint(name, trial.kind, x, y, trial.front, named=named)
-
-
-def _span(measure: Measure | None) -> tuple[float, float, float] | None:
-    if measure is None or measure.estimate is None:
-        return None
-    low = measure.estimate if measure.low is None else measure.low
-    high = measure.estimate if measure.high is None else measure.high
-    return 100 * low, 100 * measure.estimate, 100 * high
-
-
-def _trials(spec: AuditSpec, run: RunRecord, repair: Repair) -> Grid:
+def _trials(spec: AuditSpec, run: RunRecord) -> Grid:
     """List every model that was tried."""
-    whom = (
-        "perturbed test rows"
-        if repair.target == "rule_score"
-        else say("an independent sample drawn for this table")
-    )
     return Grid(
-        header=trial_words.TRIAL_HEADS,
+        header=trial_words.trial_heads(spec, run.figures),
         rows=_held(trial_words.trial_rows(spec, run.figures)),
         widths=_TRIAL_WIDTHS,
         right=trial_words.TRIAL_NUMBERS,
-        caption=say(
-            "All models. Accuracy is observed on the test rows; discrimination is estimated "
-            "from {whom}; its change is relative to the retrained baseline, on the same "
-            "instances. The result of an augmentation size was judged on the validation rows "
-            "and other instances, compared with the best size before it, with an interval "
-            "widened for the number of sizes that may be tested",
-            whom=whom,
+        caption=(
+            "All models, with 95 % confidence intervals. The result follows from the interval of "
+            "the change. Accuracy is observed on the test rows; the share of the input domain is "
+            "estimated"
         ),
         key=f"trials-{run.id}",
     )
@@ -303,7 +243,7 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
                         rows=_held(rows),
                         widths=_BEFORE_AFTER_WIDTHS,
                         right=trial_words.BEFORE_AFTER_NUMBERS,
-                        caption=say("{told}. Before and after: {name}", told=text, name=name)
+                        caption=say("{told}. Mitigated model: {name}", told=text, name=name)
                         + say(_AGAIN[how]),
                         key=f"{'groups' if by_group else 'after'}-{how}-{run.id}",
                         evidence=how,
@@ -314,11 +254,10 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
 
 
 def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
-    """Keep each interval on one line; which test of McNemar it is stands among the formulas."""
+    """Keep each interval on one line."""
 
     def spaced(cell: str) -> str:
-        short = cell.replace("(McNemar, exact)", "(McNemar)")
-        return _INTERVAL.sub(lambda found: found[0].replace(" ", words.NBSP), short)
+        return _INTERVAL.sub(lambda found: found[0].replace(" ", words.NBSP), cell)
 
     return tuple(tuple(map(spaced, row)) for row in rows)
 
@@ -375,8 +314,8 @@ def _not_shown(material: Material) -> list[Block]:
             lead="What the original model was trained on.",
             text=(
                 "It may have been trained on rows that are test rows here, which would make it "
-                "look more accurate. Every change is therefore reported against the retrained "
-                "baseline: the same model, retrained on the same rows without augmentation rows."
+                "look more accurate. The retrained baseline, the same model retrained on the same "
+                "rows without augmentation rows, shows what the augmentation rows change."
             ),
         ),
         Text(

@@ -458,7 +458,7 @@ def test_the_card_of_a_repair_that_did_not_help_begins_with_that(tmp_path, worke
 
 def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
     def worsened(trial):
-        harm = Change("brier", "", "test", 1, 0.01, 0.004, 0.016, 0.001, "bootstrap")
+        harm = Change("brier", "", "test", 0, 0.01, 0.004, 0.016, 0.001, "bootstrap")
         kept = [each for each in trial.changes if each.what != "brier"]
         return msgspec.structs.replace(trial, changes=(*kept, harm))
 
@@ -468,7 +468,7 @@ def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
         files = write_repair(store, worker, run, PORTION, tmp_path / "out")
     for name in ("dataset-card.md", "model-card.md"):
         card = files[name].read_text("utf-8")
-        assert f"* {phrases.WORSE_THAN_BASELINE}: Brier score +0.010" in card
+        assert f"* {phrases.WORSE_THAN_ORIGINAL}: Brier score +0.010" in card
 
 
 def test_the_card_says_of_what_the_added_rows_are_a_share(tmp_path, worker):

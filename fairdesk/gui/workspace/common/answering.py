@@ -10,7 +10,6 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
-from fairdesk.results.trials import chosen_of, repair_of, result_of, trial_of
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.proofs import proven_of
 
@@ -66,20 +65,8 @@ def can_go_on(run: Run) -> bool:
 
 
 def fall(run: Run) -> str:
-    """Write from what to what the chosen trial of a repair brought discrimination.
-
-    Empty where none is chosen, or where more decisions of individuals in the data change with it.
-    """
-    repair, best = repair_of(run.figures), chosen_of(run.figures)
-    if repair is None or best is None or best.number < 2:
-        return ""
-    if mitigation_words.rise_among_people(run.figures) is not None:
-        return ""
-    first = trial_of(run.figures, 1) or trial_of(run.figures, 0)
-    before, after = (result_of(each, repair.target) for each in (first, best))
-    if before is None or after is None:
-        return ""
-    return " → ".join(mitigation_words.both_texts(before, after))
+    """Write from what to what a mitigation came: ``3.5 % → 0.8 %``; empty for no improvement."""
+    return mitigation_words.fall(run.figures)
 
 
 def gaps(run: Run) -> tuple[GroupGap, ...]:

@@ -14,15 +14,6 @@ from fairdesk.results.trials import repair_of, trials_of
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 
-#: What the search made of a portion, shortly.
-VERDICTS = {
-    "": "",
-    "better": "better than the best previous model",
-    "worse": "worse than the best previous model",
-    "open": "not shown to be better than the best previous model",
-    "costly": "exceeds the permitted accuracy loss",
-}
-
 
 @dataclass(frozen=True)
 class Point:
@@ -80,7 +71,7 @@ class Curve:
         for trial in trials_of(self.figures):
             x, y = measured(trial, self.target), measured(trial, "accuracy")
             if x is not None and y is not None:
-                found.append(Point(trial, _short(trial), _span(x), _span(y)))
+                found.append(Point(trial, trial_words.trial_name(trial), _span(x), _span(y)))
         return tuple(sorted(found, key=lambda each: (each.x[1], each.trial.number)))
 
     @property
@@ -88,12 +79,12 @@ class Curve:
         """What is counted to the right."""
         if self.target == "rule_score":
             return f"gap between the subgroup and all others, percentage points{words.NBSP}→"
-        return f"estimated share whose decision changes{words.NBSP}→"
+        return f"share of the input domain whose decision changes{words.NBSP}→"
 
     @property
     def y_title(self) -> str:
         """What is counted upwards."""
-        return "↑ accuracy on the validation rows"
+        return "↑ accuracy on the validation rows, by which models are chosen (lines: 95 % CI)"
 
     @cached_property
     def floor(self) -> float | None:
@@ -107,7 +98,7 @@ class Curve:
         trials = [
             front.FrontPoint(
                 *(label(each, self.chosen), each.trial.kind, each.x, each.y, each.trial.front),
-                *(each.trial.number, self.describe(each)),
+                *(each.trial.number, self.describe(each), self._named(each.trial)),
             )
             for each in self.points
         ]
@@ -115,21 +106,23 @@ class Curve:
         drawn = front.Front(trials, self.x_title, self.y_title, self.floor, unit)
         return drawn.lay_out(paper, marked)
 
+    def _named(self, trial: Trial) -> bool:
+        """Return whether a mark has its name beside it: in a crowd of sizes not all find room."""
+        return trial.front or trial.kind != "portion" or trial.number == self.chosen
+
     def describe(self, point: Point) -> str:
         """Say where a trial stands."""
-        added = point.trial.added
-        rows = f", {words.counted(added, 'row')} added" if added else ""
         unit = (
             "percentage points"
             if self.target == "rule_score"
-            else f"{words.NBSP}% whose decision changes"
+            else f"{words.NBSP}% with changed decisions, input domain"
         )
         gap = " " if self.target == "rule_score" else ""
         said = (
-            f"{point.name}{rows}: {_with_ends(point.x)}{gap}{unit}, "
+            f"{point.name}: {_with_ends(point.x)}{gap}{unit}, "
             f"accuracy {_with_ends(point.y)}{words.NBSP}%"
         )
-        verdict = VERDICTS[point.trial.verdict]
+        verdict = "exceeds the permitted accuracy loss" if point.trial.verdict == "costly" else ""
         best = "chosen" if point.trial.number == self.chosen else ""
         front = "on the Pareto front" if point.trial.front else ""
         return "; ".join(filter(None, (said, best, verdict, front)))
@@ -151,7 +144,7 @@ class Curve:
         if self.spec is None:
             return ("Model",), []
         rows = trial_words.trial_rows(self.spec, self.figures)
-        return trial_words.TRIAL_HEADS, [tuple(row) for row in rows[:most]]
+        return trial_words.trial_heads(self.spec, self.figures), rows[:most]
 
 
 def measured(trial: Trial, what: What) -> Measure | None:
@@ -162,12 +155,6 @@ def measured(trial: Trial, what: What) -> Measure | None:
         if each is not None and each.estimate is not None:
             return each
     return None
-
-
-def _short(trial: Trial) -> str:
-    """Name a trial where there is little room: ``2.9 %``."""
-    name = trial_words.trial_name(trial)
-    return name.removesuffix(" added") if trial.kind == "portion" else name
 
 
 def _span(measure: Measure) -> tuple[float, float, float]:

@@ -33,7 +33,7 @@ from fairdesk.gui.workspace.mitigation.offer import (
     rules_of,
     wrong_with,
 )
-from fairdesk.gui.workspace.mitigation.table import BeforeAfter
+from fairdesk.gui.workspace.mitigation.table import MARKS, BeforeAfter
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Metric
 from fairdesk.results.subgroups import RuleSet
@@ -45,8 +45,8 @@ from fairdesk.wording import words
 #: What a repair is, and what not.
 EXPLAINED = (
     "Mitigation adds labelled rows to the training data, in several amounts, and retrains "
-    "the model with each. The effect is measured on the {many} in the test rows and on "
-    "combinations of the input domain drawn at random: an estimate, for these data and this model."
+    "the model with each. The effect is measured on the {many} in the test rows, and on "
+    "random combinations of attribute values (the input domain)."
 )
 #: What will be here.
 _EMPTY = (
@@ -466,13 +466,15 @@ class RepairPage(QWidget):
                 run.message if run.state == "done" else "",
             )
             return
-        sentence = mitigation_words.headline(self._session.spec, run.figures).sentence
+        said = mitigation_words.headline(self._session.spec, run.figures)
+        sentence = said.sentence
         if going and best is None and repair.retrains:
             sentence = "No candidate model has shown an improvement so far."
         self._headline.say(
             "□ Augmentation rows"
             if not repair.retrains
-            else f"▨ Estimated{', so far' if going else ''}",
+            else f"{MARKS[said.evidence]} {words.capital(said.evidence)}"
+            f"{', so far' if going else ''}",
             sentence,
             run.message if run.state == "done" else "",
         )

@@ -160,11 +160,10 @@ def _repair_of(run: Run) -> Standing:
         text = mitigation_words.effort_text(run.figures) or text
     elif repair is not None and not repair.retrains:
         text = "augmentation rows"
-    elif mitigation_words.rise_among_people(run.figures) is not None:
-        done = Sign.NONE if run.state == "done" else OF_STATE[run.state]
-        return Standing(mitigation_words.not_improved(), done)
     elif repair is not None:
-        text = fall(run) or "no improvement"
+        fell = fall(run)
+        done = Sign.NONE if run.state == "done" and not fell else OF_STATE[run.state]
+        return Standing(fell or mitigation_words.not_improved(), done)
     return Standing(text, OF_STATE[run.state])
 
 
