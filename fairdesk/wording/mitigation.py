@@ -345,7 +345,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     if repair is None:
         return ()
     out = [headline(spec, figures).sentence]
-    out += filter(None, (certified_sentence(figures),))
+    out += filter(None, (certified_sentence(figures), *repair.notes))
     if repair.rows:
         out.append(labels_sentence(source_of_labels(repair)))
     out += filter(None, (split_sentence(spec, repair),))
@@ -354,8 +354,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
         for each in trials_of(figures)
         if each.failed
     ]
-    out += filter(None, (repair.ended, *repair.notes))
-    return tuple(out)
+    return tuple(filter(None, (*out, repair.ended)))
 
 
 def split_sentence(spec: AuditSpec, repair: Repair) -> str:
@@ -373,10 +372,11 @@ def split_sentence(spec: AuditSpec, repair: Repair) -> str:
 
 
 def stock_text(repair: Repair) -> str:
-    """Say what rows can be made of: ``257 discriminatory pairs``."""
+    """Say what rows can be made of: ``257 different discriminatory pairs``."""
     if repair.target == "rule_score":
         return say_many(repair.pairs, "{n} sample of the subgroup", "{n} samples of the subgroup")
-    return say_many(repair.pairs, "{n} discriminatory pair", "{n} discriminatory pairs")
+    # a pair that several runs found is one
+    return say_many(repair.pairs, "{n} discriminatory pair", "{n} different discriminatory pairs")
 
 
 def worse_sentence(spec: AuditSpec, trial: Trial) -> str:

@@ -33,8 +33,8 @@ BEFORE_AFTER = fixed(
         "Original model",
         "Retrained baseline",
         "Mitigated model",
-        "Change from the original model",
-        "Change from the retrained baseline",
+        "Change from original",
+        "Change from baseline",
     )
 )
 BEFORE_AFTER_NUMBERS = (1, 2, 3, 4, 5)
@@ -235,7 +235,7 @@ def trial_heads(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
         say("Rows added"),
         say("Accuracy"),
         say("Decision changes") if lead is None else measure_name(spec, lead),
-        say("Change from the original model"),
+        say("Change from original"),
         say("Result"),
         say("Decision changes, input domain"),
     )

@@ -95,8 +95,8 @@ def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, rep
     assert repaired
     told = {each.sentence for each in blocks_of(section_of(report, "card-figures"), "Statement")}
     assert not told & repaired
-    # of the search and of the rule sets: an example, and an estimate
-    assert {each.evidence for each in summary if each.sentence in told} == {"example", "estimated"}
+    # of the search and of the rule sets: an example, and what is counted
+    assert {each.evidence for each in summary if each.sentence in told} == {"example", "observed"}
     metrics = blocks_of(section_of(report, "card-metrics"), "Grid")[0]
     assert not any("mitigat" in cell.lower() for row in metrics.rows for cell in row)
 

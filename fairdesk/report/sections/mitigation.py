@@ -264,7 +264,7 @@ def _held(rows: Sequence[tuple[str, ...]]) -> tuple[tuple[str, ...], ...]:
 
 def _files(material: Material, run: RunRecord) -> list[Block]:
     """List the files of the retrained models, by which they are known again."""
-    made = material.made.get(run.id, ())
+    made = [each for each in material.made.get(run.id, ()) if each.size]
     names = {trial.number: trial_words.trial_name(trial) for trial in trials_of(run.figures)}
     if not made:
         return []
@@ -276,8 +276,8 @@ def _files(material: Material, run: RunRecord) -> list[Block]:
                     names.get(each.trial, str(each.trial)),
                     each.name,
                     each.remark,
-                    words.number(each.size) if each.size else "–",
-                    each.sha256 or "–",
+                    words.number(each.size),
+                    each.sha256,
                 )
                 for each in made
             ),

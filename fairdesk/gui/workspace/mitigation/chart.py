@@ -79,12 +79,15 @@ class Curve:
         """What is counted to the right."""
         if self.target == "rule_score":
             return f"gap between the subgroup and all others, percentage points{words.NBSP}→"
-        return f"share of the input domain whose decision changes{words.NBSP}→"
+        return (
+            "share of the input domain whose decision changes, in the sample by which models are "
+            f"chosen{words.NBSP}→"
+        )
 
     @property
     def y_title(self) -> str:
         """What is counted upwards."""
-        return "↑ accuracy on the validation rows, by which models are chosen (lines: 95 % CI)"
+        return f"↑ accuracy on the validation rows (lines: 95{words.NBSP}% CI)"
 
     @cached_property
     def floor(self) -> float | None:
