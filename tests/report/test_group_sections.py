@@ -6,6 +6,7 @@ import re
 import msgspec
 import pytest
 
+from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import RunState
@@ -361,6 +362,14 @@ def test_a_report_on_texts_tells_nothing_of_groups_of_rows(tmp_path):
     # the figure of use to a reader is the count of texts, beside the widest gap
     assert answer.said.details[0].startswith("In 62 of 200 texts with a term of gender")
     assert "The rate with each term, and with other terms in the same texts" in text
+    # formulas and methods are those of texts, and the column is what is compared
+    assert "Intervals and p-values of terms." in text
+    assert METHODS["testsgd"].cannot_in_texts in text
+    assert METHODS["testsgd"].cannot not in text
+    grids = blocks_of(section_of(made, "appendix"), "Grid")
+    (columns,) = [each for each in grids if each.key == "data/columns"]
+    assert columns.rows[0][-1] == "text with identity terms"
+    assert columns.rows[2][-1] != columns.rows[0][-1]
     for of_rows in (
         *("starting point", "Rows not used", "postcode", "Impact ratio", "Bins."),
         *(phrases.ERROR_RATES, "most common"),

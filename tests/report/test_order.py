@@ -138,6 +138,17 @@ def test_what_the_data_say_of_values_is_not_listed_again(tmp_path):
     assert said in [each.text for each in blocks_of(appendix, "Text")]
 
 
+def test_of_three_classes_no_threshold_is_told(tmp_path):
+    table = read_table(write_people(tmp_path / "people.csv"))
+    spec = spec_of(
+        table, "credit", "yes", ("sex",), classes=("no", "later", "yes"), favourable_class=2
+    )
+    with Store.create(tmp_path / "audit.fairdesk", spec, table) as store:
+        told = facts_of(section_of(make_report(store), "model"))
+    assert "Decision threshold" not in told
+    assert "highest score is the decision" in told["Output"]
+
+
 def test_the_model_tells_its_threshold_and_how_it_agrees_with_the_label(tmp_path):
     labelled = msgspec.structs.replace(
         TABLE,

@@ -64,6 +64,10 @@ METHODS = (
             "protected attributes. Subgroups below the minimum support, or with fewer than the "
             "minimum rows, are not tested."
         ),
+        cannot_in_texts=(
+            "How often texts with these terms occur, and what terms that are not listed would "
+            "change. Combinations of terms below the minimum support are not tested."
+        ),
         options=TestSgdOptions,
         division=Division(Divides.DRAWS, why="in texts, into blocks of sentences"),
         cost="queries, up to the precision wanted",

@@ -240,8 +240,8 @@ class Method:
         Its name for people.
     sentence : str
         What it does, one plain sentence.
-    in_texts : str
-        What it does in texts, where it also reads them.
+    in_texts, cannot_in_texts : str
+        What it does in texts, where it also reads them, and what its results there cannot tell.
     paper : str
         Where it comes from.
     tells, cannot : str
@@ -298,6 +298,7 @@ class Method:
     cost: str = "queries, up to the limits"
     short: str = ""
     in_texts: str = ""
+    cannot_in_texts: str = ""
     division: Division = Division()
 
     @property

@@ -74,8 +74,8 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
 
 _LOCALE = re.compile(r"Failed to construct locale with name:([\w.@-]+)")
 LENT = (
-    "It uses the language “{}”, which this computer does not have. Capital letters are "
-    "converted to lower case by Unicode’s rules, which are the same for that language."
+    "The model was made for the language setting “{}”, which this computer does not have. Its "
+    "outputs are the same: capital letters become lower case by the same rules."
 )
 
 

@@ -158,7 +158,8 @@ def _defined(material: Material) -> Iterator[Block]:
     if material.judged:
         yield from passages.definitions("errors")
     if material.subtle:
-        yield from passages.definitions("rules")
+        of_texts = all(run.spec.text for run in material.subtle)
+        yield from passages.definitions("terms" if of_texts else "rules")
     trials = [each for run in material.repairs for each in trials_of(run.figures)]
     if any(each.changes for each in trials):
         yield from passages.definitions("mitigation")
@@ -389,8 +390,11 @@ def method_blocks(material: Material) -> list[Block]:
             blocks += [
                 Facts(
                     (
-                        Fact("Shows", used.tells),
-                        Fact("Does not show", used.cannot),
+                        Fact("Shows", used.in_texts if run.spec.text else used.tells),
+                        Fact(
+                            "Does not show",
+                            used.cannot_in_texts if run.spec.text else used.cannot,
+                        ),
                     )
                 ),
             ]

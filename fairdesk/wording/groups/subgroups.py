@@ -123,14 +123,10 @@ def evidence_sentence(
         return say(
             "{estimated} ({interval}); {who}, {share} of {whole}; {p}. {shows}", **values
         ).rstrip()
-    inside, outside = (_rate(rule_set, each) for each in (rule_set.phi_in, rule_set.phi_out))
     return say(
-        "{counted}; {who}, {share} of {whole}. In {copies}: {inside} against {outside}, "
-        "{estimated} ({interval}); {p}. {shows}",
+        "{counted}; {who}, {share} of {whole}. In {copies}: {estimated} ({interval}); {p}. {shows}",
         counted=_difference(rule_set, shown_gap(rule_set)),
         copies=say(_COPIES),
-        inside=inside,
-        outside=outside,
         **values,
     ).rstrip()
 

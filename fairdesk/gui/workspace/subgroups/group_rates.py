@@ -148,7 +148,8 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
         if value is not None and people > 0
     )
     title = f"Rate of “{rule_set.outcome}”: {many} in the subgroup and all others"
-    digits = subgroup_words.rate_digits((rule_set,))
+    estimated = words.digits_apart(rule_set.phi_in, rule_set.phi_out)
+    digits = max(estimated, subgroup_words.rate_digits((rule_set,)))
     return Rates(rates, rule_set.outcome, title if rule_set.outcome else "Mean scores", digits)
 
 

@@ -87,7 +87,7 @@ def _done(cell: OddCell, *, decided: bool) -> str:
 
 
 def garbled(material: Material) -> list[Block]:
-    """List the texts in another encoding than the rest of the file."""
+    """List the texts in a different encoding from the rest of the file."""
     spec, shown = material.spec, material.shown
     dialect = spec.data.dialect
     rows = [
@@ -107,12 +107,12 @@ def garbled(material: Material) -> list[Block]:
         Heading("Texts in another encoding"),
         Text(
             (
-                "These texts were written in another encoding than the rest of the file. They "
+                "These texts were written in a different encoding from the rest of the file. They "
                 "were corrected."
             )
             if dialect.encoding_mended
             else (
-                "These texts were written in another encoding than the rest of the file. They "
+                "These texts were written in a different encoding from the rest of the file. They "
                 "were not corrected: in a categorical column each counts as a separate category."
             )
         ),
@@ -121,7 +121,7 @@ def garbled(material: Material) -> list[Block]:
             rows=tuple(rows),
             widths=(1.1, 1.3, 1.3, 0.5, 1.3),
             right=(3,),
-            caption="Texts in another encoding than the rest of the file",
+            caption="Texts in a different encoding from the rest of the file",
             key="garbled",
             evidence="observed",
         ),

@@ -65,6 +65,7 @@ def data(material: Material) -> Section:
         )
     )
     complete = not any(column.missing for column in spec.columns)
+    compared = {run.spec.text for run in material.runs}
     columns = Grid(
         header=(
             "Column",
@@ -86,7 +87,9 @@ def data(material: Material) -> Section:
                         words.percent(column.missing, spec.data.rows),
                     )
                 ),
-                _column_role(spec, column),
+                say("text with identity terms")
+                if column.name in compared
+                else _column_role(spec, column),
             )
             for column in spec.columns
         ),
