@@ -24,7 +24,7 @@ from fairdesk.results.proofs import NeighbourhoodCounts
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.certified.neighbourhoods import (
-    NOT_MEANT,
+    UNLIKE,
     neighbourhood_statement,
     neighbourhoods_of,
 )
@@ -516,17 +516,11 @@ def _decides_rows(run: Run) -> bool:
 
 
 def _certain_around(spec: AuditSpec, run: Run, runs: Sequence[Run]) -> Answer:
-    """Say what is certified of the rows with their neighbours, and of a population that fits."""
+    """Say what is certified of the rows with their neighbours."""
     tried = _among(runs, Question.CERTAIN)
     (found,) = (each for each in run.figures if isinstance(each, NeighbourhoodCounts))
-    details = [say(NOT_MEANT)]
-    if (other := best_run(Question.CERTAIN, tried)) is not None:
-        of_people = proven_of(other.figures, "people")
-        unfit = misfit_sentence(spec, other.figures, decision_tables(runs))
-        if of_people is not None and not unfit:
-            details.append(proven_statement(of_people).sentence)
-    said = neighbourhood_statement(spec, found)
-    return _answer(Question.CERTAIN, said, details, run, tried, pictures.proof(spec, run))
+    said, drawn = neighbourhood_statement(spec, found), pictures.proof(spec, run)
+    return _answer(Question.CERTAIN, said, (say(UNLIKE),), run, tried, drawn)
 
 
 def _why_proven(spec: AuditSpec, runs: Sequence[Run]) -> str:

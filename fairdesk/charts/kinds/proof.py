@@ -111,8 +111,9 @@ class Space:
                 yield verdict, share
 
     def share(self, verdict: str, share: Fraction) -> str:
-        """Write a share: what is proven is rounded down; what was only counted is not proven."""
-        return words.shown_percent(float(share), 2) if self.counted else shown(verdict, share)
+        """Write a share: what is proven is rounded down, but not a share of counted rows."""
+        rows = self.counted or self.own is not None
+        return words.shown_percent(float(share), 2) if rows else shown(verdict, share)
 
     def text(self, verdict: str, share: Fraction) -> str:
         """Write a share with its verdict: what is proven is at least that."""

@@ -18,6 +18,9 @@ NOT_MEANT = fixed(
     "counts are of the rows in this table; they are not shares of other people."
 )
 
+#: The same in a few words.
+UNLIKE = fixed("Such differences need not resemble any real person.")
+
 
 def neighbourhoods_of(figures: Iterable[Metric]) -> NeighbourhoodCounts | None:
     """Return what was certified around the data rows, if that was tried."""

@@ -247,7 +247,7 @@ def test_data_rows_with_their_neighbours_have_a_bar_and_say_what_that_is_not(tmp
         report = make_report(store)
     section = section_of(report, "certification")
     (chart,) = blocks_of(section, "Chart")
-    assert "78.94\u00a0% unchanged" in chart.alt
+    assert "78.95\u00a0% unchanged" in chart.alt
     (said,) = blocks_of(section, "Statement")
     assert (said.number, said.evidence) == ("150 of 190 applicants", "proven")
     assert NOT_MEANT in words_of(report)
