@@ -435,13 +435,18 @@ def pair_statement(
     ]
     sentence = say(
         "Changing {changes}, with everything else equal, changes the decision from {before} to "
-        "{after} (score {row} to {partner}; pair {number}).",
+        "{after} (score {row} to {partner}; pair {number}{known}).",
         changes=words.joined(changes),
         before=words.decision_word(spec, pair.row_class),
         after=words.decision_word(spec, pair.partner_class),
         row=words.score(spec, pair.row_score),
         partner=words.score(spec, pair.partner_score),
         number=words.number(pair.id),
+        known=""
+        if pair.distance is None
+        else say(", not a row of the data")
+        if pair.distance
+        else say(", a row of the data"),
     )
     label = say(
         "One discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])

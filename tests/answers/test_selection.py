@@ -11,6 +11,7 @@ from fairdesk.answers.observed import Observed
 from fairdesk.answers.selection import (
     answers,
     best_run,
+    pair_statement,
     pairs_found,
     pooled,
     reverse_sentence,
@@ -523,6 +524,14 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert "sex from female to male" in answer.said.sentence
     assert "pair 3" in answer.said.sentence
     assert answer.said.sentence.count("favourable") == 2
+    assert pair.distance is None
+    assert "row of the data" not in answer.said.sentence
+    for distance, known in (
+        (0.0, f"pair 3, {phrases.NOT_A_ROW.removeprefix('not ')})."),
+        (0.1, f"pair 3, {phrases.NOT_A_ROW})."),
+    ):
+        said = pair_statement(store.spec, replace(pair, distance=distance)).sentence
+        assert said.endswith(known)
     assert answer.said.label.startswith("One ")
     assert "in the opposite direction" in answer.details[0]
     # all runs are counted

@@ -388,7 +388,8 @@ def margin_sentence(margin: float) -> str:
 
 def rounding_sentence(margin: float) -> str:
     """Return the same shortly; empty where there is no such margin."""
-    return f"The proof allows for the model’s rounding (at most {_at_most(margin)})." * bool(margin)
+    said = f"The proof allows for rounding of the model’s output by at most {_at_most(margin)}."
+    return said * bool(margin)
 
 
 def _at_most(margin: float) -> str:

@@ -35,7 +35,6 @@ from fairdesk.report.blocks import (
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
-from fairdesk.report.provenance import evidence
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.plan.compared import allowed_values, compared_values
 from fairdesk.results.individual import Share
@@ -232,6 +231,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         ]
     blocks += [Text(note) for note in proven.notes]
     alone = _alone(material, run, proven)
+    facts = tuple(_facts(run, proven, of_marginals, listed=bool(alone)))
     further: list[Block] = [
         *_bars(proven, of_people, of_marginals, run.id),
         *alone,
@@ -240,9 +240,11 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         *_division(spec, run),
         *_pairs(spec, run),
         *_regions(spec, run),
-        Facts(tuple(_facts(run, proven, of_marginals, listed=bool(alone)))),
-        Text(_counterexamples(proven), lead="Counterexamples."),
-        *map(Text, filter(None, [rounding_sentence(proven.margin)])),
+        *([Facts(facts)] if facts else []),
+        Text(
+            f"{_counterexamples(proven)} {rounding_sentence(proven.margin)}".rstrip(),
+            lead="Counterexamples.",
+        ),
         Text(
             "The proof certificate file contains every region with its verdict. “fairdesk "
             "verify” verifies it by other means: its sums, the model’s outputs for instances "
@@ -384,7 +386,7 @@ def _counts(proven: Proven) -> list[Fact]:
 def _facts(
     run: RunRecord, proven: Proven, of_marginals: Proven | None, *, listed: bool
 ) -> list[Fact]:
-    """Return the exact counts, and what they took.
+    """Return the exact counts; when and with how many queries is listed for all runs.
 
     ``listed``: whether a table has the shares; then counts too long to be read are in the
     certificate only.
@@ -396,14 +398,7 @@ def _facts(
     if of_marginals is not None:
         weighted = "Data-weighted (attributes assumed independent)"
         facts.append(Fact(weighted, proof_words.standing_of(of_marginals)))
-    return [
-        *facts,
-        Fact("State", words.state_word(run.state)),
-        Fact("Regions examined", words.number(proven.boxes)),
-        Fact("Queries", words.number(run.queries)),
-        Fact("Time", words.duration(run.elapsed)),
-        Fact("Started", evidence.date_text(evidence.moment(run.started))),
-    ]
+    return [*facts, *([Fact("State", words.state_word(run.state))] if run.state != "done" else [])]
 
 
 def _rates(material: Material, run: RunRecord) -> list[Block]:
@@ -437,12 +432,15 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
             evidence="" if known else "proven",
         )
         # beside groups that the model of the data does not fit, bounds would be taken for theirs
-        fits = not any(each.is_outside for each in bounded)
-        bounds += [grid] if rows and fits else []
-        # what the model of the data does not fit was said before
-        if fits:
-            said = Text(ratio_sentence(rates, bounded, tables, section))
-            (concluded if concludes(rates, bounded) else bounds).append(said)
+        # what it does not fit was said before; and of one group alone they compare nothing
+        if any(each.is_outside for each in bounded):
+            continue
+        said = Text(ratio_sentence(rates, bounded, tables, section))
+        bounds += [grid] if len(rows) > 1 else []
+        if concludes(rates, bounded):
+            concluded.append(said)
+        elif len(rows) > 1:
+            bounds.append(said)
     if any(isinstance(each, Grid) for each in bounds):
         bounds.insert(0, Text(say(proof_words.RATES), lead=say("Selection rates of groups.")))
     return [*concluded, *map(appended, bounds)]
@@ -479,7 +477,10 @@ def _alone(material: Material, run: RunRecord, proven: Proven) -> list[Grid]:
             rows=rows,
             widths=(1.6, 1, 1, 1),
             right=(1, 2, 3),
-            caption=("Shares of the input domain, for all protected attributes and for each alone"),
+            caption=(
+                "Shares of all combinations in the input domain, not of people, for all protected "
+                "attributes and for each alone"
+            ),
             key=f"alone-{run.id}",
             evidence="proven",
         )

@@ -141,14 +141,13 @@ def text(tmp_path_factory):
         f"Of the undecided, estimated {phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 40.0",
         "at least 95.10 % certified (unchanged), at least 2.10 % falsified (changes)",
         "all 8 permitted combinations of values of sex and job (28 pairs in all)",
-        "Regions examined 1,234,567",
         "Of the constraints one could not be decided on boxes.",
         "When only sex changes 95.00 % 3.00 % 2.00 %",
         "sex = female, job = cook sex = male, job = pilot exactly 6.00 % exactly 94.00 %",
         "“age” ≥ 25 and “debts” ≤ 4",
         "“debts” ≤ 4 4.12 % about 1.30 %",
         "40.5 ≤ “income” ≤ 80",
-        "The proof allows for the model’s rounding (at most 0.000013).",
+        "The proof allows for rounding of the model’s output by at most 0.000013.",
         "fairdesk verify",
         phrases.STOPPED,
         "Certified share",
@@ -331,6 +330,15 @@ OF_PEOPLE = msgspec.structs.replace(PEOPLE, of="people", certified=0.9712, falsi
 RATES = ProvenRates(
     "sex", (GroupRate(0.0, 0.1093, 0.12099, 0.4), GroupRate(1.0, 0.3011, 0.3102, 0.6)), 0.3512, 0.4
 )
+
+
+def test_bounds_of_one_group_alone_are_not_listed(tmp_path):
+    for groups, listed in ((RATES.groups, True), (RATES.groups[:1], False)):
+        rates = msgspec.structs.replace(RATES, groups=groups)
+        (tmp_path / str(listed)).mkdir()
+        report = made(tmp_path / str(listed), ((*FIGURES, OF_PEOPLE, rates), "done"))
+        grids = blocks_of(section_of(report, "appendix"), "Grid")
+        assert any(each.key.startswith("certification/rates") for each in grids) is listed
 
 
 def test_the_population_comes_before_the_combinations_with_the_rates_of_its_groups(tmp_path):

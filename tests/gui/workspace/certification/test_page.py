@@ -322,7 +322,7 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(qtbot, proof):
     qtbot.keyClick(proof.experts.button, Qt.Key.Key_Space)
     assert all(each.isVisible() for each in folded if each is not proof.rates)
     rounding, note = proof._notes.text().split("\n")
-    assert "rounding (at most 0.0000031)." in rounding
+    assert "output by at most 0.0000031." in rounding
     assert note == DOMAIN.notes[0]
 
 
