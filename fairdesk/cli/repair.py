@@ -27,7 +27,13 @@ from fairdesk.cli.terminal import (
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.results.events import Metric
 from fairdesk.results.trials import repair_of as repair_result
-from fairdesk.results.trials import result_of, source_of_labels, trial_of, trials_of
+from fairdesk.results.trials import (
+    result_of,
+    source_of_labels,
+    trial_of,
+    trials_of,
+    verdict_of,
+)
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import trials as trial_words
@@ -236,6 +242,7 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
         "rule": rule_phrase(outcome.spec, run.spec.rule) if run.spec.rule else None,
         "chosen": None if repair is None or repair.chosen < 0 else repair.chosen,
         "exported": outcome.exported,
+        "individuals": None if repair is None else _compared(figures, number, "share_data"),
         "target": None if repair is None else _compared(figures, number, repair.target),
         "accuracy": None if repair is None else _compared(figures, number, "accuracy"),
         "pairs": 0 if repair is None else repair.pairs,
@@ -247,10 +254,11 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
             {
                 name: getattr(each, name)
                 for name in (
-                    *("number", "kind", "name", "percent", "added", "verdict", "front", "failed"),
+                    *("number", "kind", "name", "percent", "added", "front", "failed"),
                     *("seconds", "measures", "changes"),
                 )
             }
+            | {"result": verdict_of(figures, each)}
             for each in trials
         ],
         "queries": run.queries,

@@ -57,7 +57,7 @@ def lead_of(figures: Sequence[Metric], trial: Trial | None) -> Measure | None:
 
 def verdict_of(
     figures: Sequence[Metric], trial: Trial | None, against: int = 0
-) -> Literal["", "fewer", "more", "open"]:
+) -> Literal["", "better", "worse", "open"]:
     """Judge a trial by the interval of the change that is printed of it.
 
     Parameters
@@ -78,7 +78,7 @@ def verdict_of(
         return ""
     if not shown(change):
         return "open"
-    return "fewer" if change.difference < 0 else "more"
+    return "better" if change.difference < 0 else "worse"
 
 
 def improved(figures: Sequence[Metric]) -> bool:
@@ -88,7 +88,7 @@ def improved(figures: Sequence[Metric]) -> bool:
     rows improved nothing.
     """
     best = chosen_of(figures)
-    if best is None or best.number < 2 or verdict_of(figures, best) != "fewer":
+    if best is None or best.number < 2 or verdict_of(figures, best) != "better":
         return False
     measure = lead_of(figures, best)
     rows = None if measure is None else change_of(best, measure, 1)

@@ -49,7 +49,7 @@ _BETTER = ("accuracy", "auc", "impact_ratio")
 #: What the chosen model is, by what is measured and by the verdict.
 _CHOSEN = fixed(
     {
-        ("share", "fewer"): (
+        ("share", "better"): (
             "The mitigated model ({rows}) has significantly fewer decision changes than the "
             "original model."
         ),
@@ -57,7 +57,7 @@ _CHOSEN = fixed(
             "No improvement was established: decision changes with the mitigated model ({rows}) "
             "do not differ significantly from those with the original model."
         ),
-        ("share", "more"): (
+        ("share", "worse"): (
             "Not an improvement: the mitigated model ({rows}) has significantly more decision "
             "changes than the original model."
         ),
@@ -65,14 +65,14 @@ _CHOSEN = fixed(
             "No improvement was established: the mitigated model ({rows}) has fewer decision "
             "changes than the original model, but no fewer than the retrained baseline."
         ),
-        ("gap", "fewer"): (
+        ("gap", "better"): (
             "The mitigated model ({rows}) has a significantly smaller gap than the original model."
         ),
         ("gap", "open"): (
             "No improvement was established: the gap with the mitigated model ({rows}) does not "
             "differ significantly from that with the original model."
         ),
-        ("gap", "more"): (
+        ("gap", "worse"): (
             "Not an improvement: the mitigated model ({rows}) has a significantly larger gap than "
             "the original model."
         ),
@@ -121,9 +121,9 @@ _NONE_CHOSEN = fixed(
 #: Models by what they are beside the original one.
 _COMPARED = fixed(
     {
-        "fewer": "Significantly better than the original model: {models}.",
+        "better": "Significantly better than the original model: {models}.",
         "open": "No significant difference from the original model: {models}.",
-        "more": "Significantly worse than the original model: {models}.",
+        "worse": "Significantly worse than the original model: {models}.",
     }
 )
 #: What is set side by side of all models.
@@ -219,7 +219,7 @@ def _chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair, best: Tr
     verdict = verdict_of(figures, best)
     if not verdict:
         return say("{name} was chosen; its effect is not measured yet.", name=trial_name(best))
-    told = "baseline" if verdict == "fewer" and not improved(figures) else verdict
+    told = "baseline" if verdict == "better" and not improved(figures) else verdict
     shown_models = [trial_of(figures, 0), trial_of(figures, 1), best]
     parts = [
         say(_CHOSEN[_kind(repair), told], rows=_deed(best, repair)),
@@ -240,7 +240,7 @@ def _none_chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> 
             "measured."
         )
     found = {each.number: verdict_of(figures, each) for each in tried if each.number}
-    if repair.ended and all(each == "more" for each in found.values()):
+    if repair.ended and all(each == "worse" for each in found.values()):
         first, compared = say(_ALL_WORSE[_kind(repair)]), ""
     else:
         first = say(

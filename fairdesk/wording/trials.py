@@ -81,8 +81,8 @@ _UNITS = {
 }
 _VERDICTS = fixed(
     {
-        "fewer": "better",
-        "more": "worse",
+        "better": "better",
+        "worse": "worse",
         "open": "no significant difference",
     }
 )

@@ -35,7 +35,14 @@ from fairdesk.report.export.tables import (
 from fairdesk.report.writing import write_error
 from fairdesk.results.events import Rows
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Trial
-from fairdesk.results.trials import change_of, repair_of, source_of_labels, trial_of, trials_of
+from fairdesk.results.trials import (
+    change_of,
+    repair_of,
+    source_of_labels,
+    trial_of,
+    trials_of,
+    verdict_of,
+)
 from fairdesk.wording import trials as trial_words
 
 CSV, PARQUET, SPREADSHEET = (
@@ -339,7 +346,7 @@ def _trials(
 ) -> tuple[list[str], Iterator[Sequence[str]]]:
     """Return every measure of every trial."""
     heads = [
-        *("model", "name", "percent", "rows added", "verdict", "on the front", "chosen", "failed"),
+        *("model", "name", "percent", "rows added", "result", "on the front", "chosen", "failed"),
         *("seconds", "measure", "on", "estimate", "low", "high", "people"),
     ]
 
@@ -347,7 +354,8 @@ def _trials(
         for each in trials_of(run.figures):
             about = [
                 *(str(each.number), guarded(trial_words.trial_name(each))),
-                *(plain(each.percent), str(each.added), each.verdict, plain(each.front)),
+                *(plain(each.percent), str(each.added), verdict_of(run.figures, each)),
+                plain(each.front),
                 *(plain(each.number == repair.chosen), guarded(each.failed)),
                 f"{each.seconds:.3f}",
             ]

@@ -506,6 +506,7 @@ def test_the_measures_are_numbers_in_tables(tmp_path, worker):
     trials = pd.read_csv(files["trials.csv"])
     assert set(trials.model) == set(range(trials.model.max() + 1))
     assert set(trials[trials.chosen == "yes"].model) == {PORTION}
+    assert set(trials[trials.chosen == "yes"].result) == {"better"}
     # nobody was asked about what is proven
     measured = trials.dropna(subset=["measure"])
     proven = measured.measure.str.startswith(("Certified", "Falsified"))
