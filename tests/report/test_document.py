@@ -150,7 +150,7 @@ def test_settings_hold_every_parameter_of_the_paper_on_demand(audited, text):
     for name in ("global_num", "local_num", "cluster_num", "max_iter", "decay", "update_interval"):
         assert name in whole
     # those that are not the default are there in any case
-    assert f"(global_num) {FEW['global_num']}" in text
+    assert f"(global_num) {FEW['global_num']}: " in text
     assert "max_iter" not in text
     assert "MAFT: Efficient Model-Agnostic Fairness Testing" in text
 

@@ -31,7 +31,7 @@ METHODS = (
         ),
         cannot=(
             "How often the decision changes among real individuals: most combinations in the "
-            "input domain do not resemble any. For a model whose internal structure is not "
+            "input domain do not resemble a real one. For a model whose internal structure is not "
             "available only the most likely combinations are certified, by queries; the rest is an "
             "estimate."
         ),

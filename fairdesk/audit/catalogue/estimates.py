@@ -25,9 +25,9 @@ METHODS = (
         ),
         cannot=(
             "The share of the input domain is not a prevalence among real individuals: most "
-            "combinations drawn at random do not resemble any. The share among the individuals "
-            "in the data applies to others only if they are similar. Where only instances near "
-            "the data may be tested, every share covers those instances only."
+            "combinations drawn at random do not resemble a real one. The share among the "
+            "individuals in the data applies to others only if they are similar. Where only "
+            "instances near the data may be tested, every share covers those instances only."
         ),
         options=EstimateOptions,
         counts_rows=True,

@@ -186,8 +186,8 @@ METHODS = (
             "the input domain."
         ),
         cannot=(
-            "Much about real individuals: most random instances do not resemble any. Rare cases "
-            "may be missed entirely."
+            "Much about real individuals: most random instances do not resemble a real one. Rare "
+            "cases may be missed entirely."
         ),
         options=UniformOptions,
         division=Division(Divides.STREAMS, ("samples",)),
@@ -207,7 +207,7 @@ METHODS = (
         ),
         cannot=(
             "How often the decision changes among real individuals: most combinations in the "
-            "input domain do not resemble any. A run that is stopped gives no share, because the "
+            "input domain do not resemble a real one. A run that is stopped gives no share: the "
             "combinations tested first are not representative."
         ),
         options=EnumerateOptions,

@@ -288,7 +288,15 @@ def _runs(material: Material) -> list[Block]:
     return [
         Heading("Runs", appended=True),
         Grid(
-            header=("Run", "Method", "Seed", "Started (UTC)", "Ended (UTC)", "Queries", "State"),
+            header=(
+                "Run",
+                "Method",
+                "Random seed",
+                "Started (UTC)",
+                "Ended (UTC)",
+                "Queries",
+                "State",
+            ),
             rows=tuple(
                 (
                     str(run.id),
@@ -471,8 +479,10 @@ def _changed_settings(run: RunRecord, settings: Sequence[tuple[str, str, str]]) 
         if name not in usual and name != "seed":
             yield Fact(say(name), value if name == "budget" else f"{value}: {say(meaning)}")
         elif value != usual.get(name, value):
-            title = meaning.partition(". ")[0]
-            yield Fact(f"{title} ({name})", value)
+            title, _, what_it_does = meaning.partition(". ")
+            yield Fact(
+                f"{title} ({name})", f"{value}: {what_it_does.split('. ')[0]}".removesuffix(": ")
+            )
 
 
 def _methods(material: Material) -> Grid:
@@ -503,8 +513,8 @@ def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     rows = []
     if run.spec.plausible:
         text = (
-            "only pairs count of which both instances are as usual as rows of the data, and as "
-            "near to one of them"
+            "both instances of a pair are no more unusual than the rows of the data, and no "
+            "farther from them"
         )
         rows.append(("plausible", "yes", text))
     if run.spec.max_distance is not None:
@@ -565,7 +575,7 @@ def _repair_rows(spec: AuditSpec, run: RunRecord) -> list[tuple[str, str, str]]:
         (
             "pairs of runs",
             runs,
-            say("the runs whose pairs are used; {told}", told=text),
+            say("the pairs of these runs were used; {told}", told=text),
         )
     ]
 

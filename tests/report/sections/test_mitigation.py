@@ -124,9 +124,9 @@ def test_it_says_what_was_repaired_and_where_labels_come_from(chapter):
 def test_the_settings_tell_what_each_repair_was_given(whole):
     method = whole_section(whole[0], "method")
     told = [(fact.name, fact.value) for each in blocks(method, "Facts") for fact in each.facts]
-    assert ("pairs of runs", "1: the runs whose pairs are used; flagged pairs first") in told
+    assert ("pairs of runs", "1: the pairs of these runs were used; flagged pairs first") in told
     assert ("subgroup", "sex = male: the target of the mitigation, for the decision “1”") in told
-    flagged = "all: the runs whose pairs are used; only pairs that the auditor flagged"
+    flagged = "all: the pairs of these runs were used; only pairs that the auditor flagged"
     assert ("pairs of runs", flagged) in told
 
 

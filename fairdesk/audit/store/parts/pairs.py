@@ -251,7 +251,7 @@ class Pairs(AuditFile):
                 values,
             )
             if weighed.reference is not None and weighed.reference != self.reference():
-                message = "It was learned from the data rows which instances are plausible."
+                message = "FairDesk learned from the data rows which instances are plausible."
                 self._keep_learned(0, _REFERENCE, weighed.reference, message)
             for part in np.split(pair_ids, gaps) if len(pair_ids) else ():
                 first, last = int(part[0]), int(part[-1])
