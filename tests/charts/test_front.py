@@ -18,8 +18,8 @@ POINTS = (
 )
 
 
-def front(points=POINTS, floor=None):
-    return Front(points, "share", "accuracy", floor)
+def front(points=POINTS):
+    return Front(points, "share", "accuracy")
 
 
 def marks(drawn):
@@ -33,7 +33,7 @@ def middle(mark):
 
 
 def test_the_front_is_told_in_words_with_intervals():
-    alt = front(floor=83.7).alt().replace("\u00a0", " ")
+    alt = front().alt().replace("\u00a0", " ")
     assert (
         "2.9 % added: 1.80 % (1.60 to 2.00), accuracy 84.3 % (83.5 to 85.1), "
         f"{phrases.ON_THE_FRONT}" in alt
@@ -52,7 +52,7 @@ def test_kinds_are_told_apart_by_shape_and_the_front_by_being_strong():
 def test_every_point_is_named_apart_from_the_others_and_inside_the_drawing():
     crowd = [point(f"{i}.{i} % added", "portion", 2 + 0.3 * i, 84 + 0.1 * i) for i in range(7)]
     for on in (PAPER, paper(620.0)):
-        drawn = front((*POINTS, *crowd), 83.7).lay_out(on)
+        drawn = front((*POINTS, *crowd)).lay_out(on)
         named = {each.name for each in (*POINTS, *crowd)}
         places = [
             (each.x, each.y, on.extent(each.text))

@@ -81,8 +81,6 @@ class Front:
         At least one.
     x_title, y_title : str
         What the axes count.
-    floor : float, optional
-        The least accuracy that is allowed, drawn as a line.
     unit : str
         Of discrimination.
     """
@@ -90,7 +88,6 @@ class Front:
     trials: Sequence[FrontPoint]
     x_title: str
     y_title: str
-    floor: float | None = None
     unit: str = "%"
 
     def alt(self) -> str:
@@ -175,8 +172,8 @@ class _Layout:
     shapes: list[Shape] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        trials, floor, lead = self.front.trials, self.front.floor, self.paper.lead
-        ups = [*(end for each in trials for end in each.y), *([] if floor is None else [floor])]
+        trials, lead = self.front.trials, self.paper.lead
+        ups = [end for each in trials for end in each.y]
         acrosses = [end for each in trials for end in each.x]
         # what is near nought is seen against it
         least = 0.0 if min(acrosses) < 0.6 * max(acrosses) else min(acrosses)
@@ -198,7 +195,6 @@ class _Layout:
         self.shapes += self._axes()
         for each in trials:
             self.shapes += self._ends(each)
-        self.shapes += self._floor()
         line = tuple(sorted(self._at(each) for each in trials if each.front))
         if len(line) > 1:
             self.shapes.append(Path((line,), "series 0", 0.12 * lead))
@@ -235,26 +231,6 @@ class _Layout:
         middle = max(min((frame.left + frame.right) / 2, self.paper.width - half), half)
         yield Words(middle, frame.bottom + 2.1 * lead, front.x_title, "quiet", "middle", small)
 
-    def _floor(self) -> Iterator[Shape]:
-        """Yield the least accuracy that is allowed; its words stand over the intervals."""
-        if self.front.floor is not None:
-            place, y = self._floor_place(), self.frame.y(self.front.floor)
-            yield Path((((self.frame.left, y), (self.frame.right, y)),), "quiet", 0.8, (4, 2))
-            middle, said = (
-                place.y + place.tall / 2,
-                say("minimum accuracy, set by the retrained baseline"),
-            )
-            yield Box(*place, "ground", opacity=_VEIL)
-            yield Words(self.frame.right, middle, said, "quiet", "end")
-
-    def _floor_place(self) -> Place:
-        wide, lead = (
-            self.paper.extent(say("minimum accuracy, set by the retrained baseline")),
-            self.paper.lead,
-        )
-        y = self.frame.y(self.front.floor or 0.0)
-        return Place(self.frame.right - wide, y - 1.2 * lead, wide, 1.1 * lead)
-
     def _ends(self, trial: FrontPoint) -> Iterator[Shape]:
         """Yield the intervals: all that could as well be."""
         (x, y), frame = self._at(trial), self.frame
@@ -282,7 +258,7 @@ class _Layout:
     def _names(self) -> Iterator[Shape]:
         """Yield names where they cover the least; a line leads to those that stand farther off."""
         trials, lead = self.front.trials, self.paper.lead
-        taken = [] if self.front.floor is None else [self._floor_place()]
+        taken: list[Place] = []
         frame = self.frame
         room = Place(frame.left, frame.top, self.paper.width - frame.left, frame.bottom - frame.top)
         marks = []
@@ -308,10 +284,6 @@ class _Layout:
             yield Box(*place, "ground", opacity=_VEIL)
             middle = place.y + place.tall / 2
             yield Words(place.x + 1, middle, each.name, bold=each.front)
-
-
-def _floor_text() -> str:
-    return say("minimum accuracy, set by the retrained baseline")
 
 
 def _role(trial: FrontPoint) -> str:

@@ -10,7 +10,7 @@ from fairdesk.charts.kinds import front
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.results.events import Metric
 from fairdesk.results.mitigation import Measure, Trial, What
-from fairdesk.results.trials import repair_of, trials_of
+from fairdesk.results.trials import lead_of, repair_of, result_of, trial_of, trials_of
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
 
@@ -53,10 +53,10 @@ class Curve:
         return not self.points
 
     @cached_property
-    def target(self) -> What:
-        """What is to fall."""
-        repair = repair_of(self.figures)
-        return "share_domain" if repair is None else repair.target
+    def what(self) -> What:
+        """What every model is judged by."""
+        measure = lead_of(self.figures, trial_of(self.figures, 0))
+        return "share_data" if measure is None else measure.what
 
     @cached_property
     def chosen(self) -> int:
@@ -69,65 +69,65 @@ class Curve:
         """The trials that can be drawn, the least discriminatory first."""
         found = []
         for trial in trials_of(self.figures):
-            x, y = measured(trial, self.target), measured(trial, "accuracy")
-            if x is not None and y is not None:
+            x, y = lead_of(self.figures, trial), result_of(trial, "accuracy")
+            if x is not None and y is not None and None not in (x.estimate, y.estimate):
                 found.append(Point(trial, trial_words.trial_name(trial), _span(x), _span(y)))
         return tuple(sorted(found, key=lambda each: (each.x[1], each.trial.number)))
 
     @property
     def x_title(self) -> str:
         """What is counted to the right."""
-        if self.target == "rule_score":
+        if self.what == "rule_score":
             return f"gap between the subgroup and all others, percentage points{words.NBSP}→"
-        return (
-            "share of the input domain whose decision changes, in the sample by which models are "
-            f"chosen{words.NBSP}→"
-        )
+        whom = "input domain" if self.what == "share_domain" else "individuals in the test rows"
+        return f"share of the {whom} whose decision changes{words.NBSP}→"
 
     @property
     def y_title(self) -> str:
         """What is counted upwards."""
-        return f"↑ accuracy on the validation rows (lines: 95{words.NBSP}% CI)"
-
-    @cached_property
-    def floor(self) -> float | None:
-        """The least accuracy that is allowed, in percent; ``None`` where it is not known."""
-        repair = repair_of(self.figures)
-        before = next((each for each in self.points if each.trial.kind == "retrained"), None)
-        return None if repair is None or before is None else before.y[1] - repair.allowance
+        return f"↑ accuracy on the test rows (lines: 95{words.NBSP}% CI)"
 
     def lay_out(self, paper: Paper, marked: Marked) -> Laid:
         """Put everything in its place."""
         trials = [
             front.FrontPoint(
-                *(label(each, self.chosen), each.trial.kind, each.x, each.y, each.trial.front),
-                *(each.trial.number, self.describe(each), self._named(each.trial)),
+                *(label(each, self.chosen), each.trial.kind, each.x, each.y, self._ahead(each)),
+                *(each.trial.number, self.describe(each), self._named(each)),
             )
             for each in self.points
         ]
-        unit = "" if self.target == "rule_score" else "%"
-        drawn = front.Front(trials, self.x_title, self.y_title, self.floor, unit)
+        unit = "" if self.what == "rule_score" else "%"
+        drawn = front.Front(trials, self.x_title, self.y_title, unit)
         return drawn.lay_out(paper, marked)
 
-    def _named(self, trial: Trial) -> bool:
+    def _ahead(self, point: Point) -> bool:
+        """Return whether no other point is as far left and as high up."""
+        return not any(
+            each.x[1] <= point.x[1] and each.y[1] >= point.y[1]
+            for each in self.points
+            if (each.x[1], each.y[1]) != (point.x[1], point.y[1])
+        )
+
+    def _named(self, point: Point) -> bool:
         """Return whether a mark has its name beside it: in a crowd of sizes not all find room."""
-        return trial.front or trial.kind != "portion" or trial.number == self.chosen
+        kind, chosen = point.trial.kind, point.trial.number == self.chosen
+        return kind != "portion" or chosen or self._ahead(point)
 
     def describe(self, point: Point) -> str:
         """Say where a trial stands."""
         unit = (
             "percentage points"
-            if self.target == "rule_score"
-            else f"{words.NBSP}% with changed decisions, input domain"
+            if self.what == "rule_score"
+            else f"{words.NBSP}% with changed decisions"
         )
-        gap = " " if self.target == "rule_score" else ""
+        gap = " " if self.what == "rule_score" else ""
         said = (
             f"{point.name}: {_with_ends(point.x)}{gap}{unit}, "
             f"accuracy {_with_ends(point.y)}{words.NBSP}%"
         )
         verdict = "exceeds the permitted accuracy loss" if point.trial.verdict == "costly" else ""
         best = "chosen" if point.trial.number == self.chosen else ""
-        front = "on the Pareto front" if point.trial.front else ""
+        front = "on the Pareto front" if self._ahead(point) else ""
         return "; ".join(filter(None, (said, best, verdict, front)))
 
     def summary(self) -> str:
@@ -148,16 +148,6 @@ class Curve:
             return ("Model",), []
         rows = trial_words.trial_rows(self.spec, self.figures)
         return trial_words.trial_heads(self.spec, self.figures), rows[:most]
-
-
-def measured(trial: Trial, what: What) -> Measure | None:
-    """Return what a trial is chosen by: the measure on validation rows or people, else another."""
-    found = {each.rows: each for each in trial.measures if each.what == what and not each.of}
-    for rows in ("validation", "domain", "test"):
-        each = found.get(rows)
-        if each is not None and each.estimate is not None:
-            return each
-    return None
 
 
 def _span(measure: Measure) -> tuple[float, float, float]:
