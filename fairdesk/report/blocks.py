@@ -5,6 +5,7 @@ Everything in a block is plain data. No text is read as markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -319,6 +320,12 @@ def evidence_in(report: Report) -> set[str]:
     held = (block for section in report.sections for block in section.blocks)
     shown = (each.said if isinstance(each, Answer) else each for each in held)
     return {each.evidence for each in shown if isinstance(each, Statement | Grid | Chart)}
+
+
+def terms_in(report: Report) -> list[str]:
+    """Return which of the abbreviations that are explained a report uses: CI and p."""
+    text = str(msgspec.to_builtins(report.sections))
+    return [term for term in ("CI", "p") if re.search(rf"(?<![\w.-]){term}(?![\w.-])", text)]
 
 
 def without_empty(blocks: Sequence[Block]) -> Iterator[Block]:

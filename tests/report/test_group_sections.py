@@ -15,6 +15,7 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.groups.metrics.outcomes import newcombe
+from fairdesk.report.blocks import terms_in
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
     group_files,
@@ -362,6 +363,8 @@ def test_a_report_on_texts_tells_nothing_of_groups_of_rows(tmp_path):
     # the figure of use to a reader is the count of texts, beside the widest gap
     assert answer.said.details[0].startswith("In 62 of 200 texts with a term of gender")
     assert "The rate with each term, and with other terms in the same texts" in text
+    # no p is printed, so none is explained
+    assert terms_in(made) == ["CI"]
     # formulas and methods are those of texts, and the column is what is compared
     assert "Intervals and p-values of terms." in text
     assert METHODS["testsgd"].cannot_in_texts in text

@@ -385,7 +385,7 @@ class Mining:
             yield (
                 f"{few:,} of the {len(self.frequent.chosen):,} subgroups "
                 f"{'leaves' if few == 1 else 'leave'} fewer than {100 * self.options.theta:g} % of "
-                f"the rows outside, and {'comes' if few == 1 else 'come'} last."
+                f"the rows outside, and {'is' if few == 1 else 'are'} ranked last."
             )
         if not context.domain.varying.size:
             yield ("Only protected attributes are variable, so the samples are original data rows.")

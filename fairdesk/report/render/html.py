@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from fairdesk.report.blocks import Report, evidence_in
+from fairdesk.report.blocks import Report, evidence_in, terms_in
 from fairdesk.report.render.formulas import formula
 from fairdesk.report.render.pdf import printable
 from fairdesk.wording.language import frame
@@ -57,6 +57,7 @@ def page(report: Report) -> str:
         places={each["key"]: each for each in _places(sections)},
         words=frame(report.language),
         marks=[kind for kind in get_args(Evidence) if kind and kind in used],
+        terms=terms_in(report),
         draft=report.status != "Final",
         style=style,
         policy=_POLICY.format(style=f"sha256-{digest}"),

@@ -17,7 +17,7 @@ import msgspec
 
 from fairdesk.audit.store.details import Standard
 from fairdesk.files import resources
-from fairdesk.report.blocks import Report, evidence_in
+from fairdesk.report.blocks import Report, evidence_in, terms_in
 from fairdesk.report.render import logo
 from fairdesk.report.render.lettering import parted
 from fairdesk.wording import language
@@ -215,6 +215,7 @@ def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
         "status": words["Draft" if draft else "Final"],
         "standing": words["unsigned" if draft else "Final"],
         "marks": [kind for kind in _EVIDENCE if kind in used],
+        "terms": terms_in(report),
         "remarks": [one for one in remarks if one],
         "attached": attached,
         "mark": (resources() / "icons" / "fairdesk.svg").read_text(encoding="utf-8"),

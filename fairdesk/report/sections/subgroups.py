@@ -63,7 +63,6 @@ _CAPTIONS = fixed(
         (False, False): "Subgroups; no gap is statistically significant",
     }
 )
-_DIRECTION = "Whether a lower rate is worse depends on the decision."
 
 
 def subtle(material: Material) -> Section:
@@ -75,9 +74,7 @@ def subtle(material: Material) -> Section:
         blocks.append(_side_by_side(material))
     for run in material.subtle:
         blocks += _run_blocks(material, run)
-    blocks.append(
-        Text(f"{say(material.estimated)} {say(_DIRECTION)}", lead="How to read these figures.")
-    )
+    blocks.append(Text(say(material.estimated), lead="How to read these figures."))
     return Section("Subgroup discovery", tuple(blocks))
 
 

@@ -235,7 +235,8 @@ def test_a_draft_says_so_and_a_final_report_does_not():
 
 
 def test_what_things_rest_on_is_told_by_word_and_by_mark():
-    document = parsed(report_of(*blocks_of("told")))
+    told = blocks_of("told")
+    document = parsed(report_of(*told, Text("A ratio of 0.6 (95 % CI 0.5 to 0.7); p = 0.03.")))
     shapes = {}
     for mark in document.xpath("//span[contains(@class, 'evidence')]"):
         kind = mark.get("class").split()[1]
@@ -244,7 +245,10 @@ def test_what_things_rest_on_is_told_by_word_and_by_mark():
     assert set(shapes) == {"example", "observed", "estimated", "proven"}
     assert len(set(shapes.values())) == 4
     # each is explained, and so are confidence intervals and p
-    assert len(document.xpath("//aside[@aria-labelledby='marks']//dd")) == 6
+    explained = "//aside[@aria-labelledby='marks']//dd"
+    assert len(document.xpath(explained)) == 6
+    # where the report has any
+    assert len(parsed(report_of(*told)).xpath(explained)) == 4
 
 
 def test_the_manifest_can_be_saved_from_it(real):

@@ -229,7 +229,9 @@ def variants_text(finding: Finding) -> str:
     """Say how many variants are folded under a finding; empty where none are."""
     count = len(finding.variants)
     text = subgroup_words.variants_text(finding.mined, count)
-    return f"and {text} similar or complementary" if count else ""
+    if not count:
+        return ""
+    return f"and {text} {'that it explains' if finding.mined.texts else 'similar or complementary'}"
 
 
 @dataclass(frozen=True)

@@ -383,10 +383,11 @@ class FindingsView(RunPage):
         largest = "Largest gap" if first.texts else "Gap to all others"
         counted = subgroup_words.is_counted(best.rule_set)
         said = f"{score_text(chosen, subgroup_words.quoted_gap(best.rule_set))}: {best.sentence}."
-        if counted and not best.rule_set.holds_on_data:
+        if first.texts or not (counted and best.rule_set.holds_on_data):
             counted = False
             spec = self._session.spec
-            said = subgroup_words.widest_statement(spec, first, best.rule_set).brief
+            brief = subgroup_words.widest_statement(spec, first, best.rule_set).brief
+            said = f"{score_text(chosen, best.rule_set.score)}. {brief}"
         self._headline.say("□ Observed" if counted else "▨ Estimated", f"{largest}{so_far}, {said}")
         self._tested.say("\n".join((sentence, *first.notes)))
 

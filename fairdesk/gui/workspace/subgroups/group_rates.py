@@ -126,14 +126,20 @@ class Rates:
 def rates_of(rule_set: RuleSet, many: str) -> Rates:
     """Draw the rates of a rule set: of the samples, and of the untouched rows."""
     everybody = round(rule_set.rows / rule_set.support) if rule_set.support else rule_set.rows
+    texts = any(each.term for each in rule_set.conditions)
+    inside, outside = ("With it", "With other terms") if texts else ("Subgroup", "All others")
+    others = everybody - rule_set.rows
+    observed = (
+        (inside, "observed", True, rule_set.data_in, rule_set.rows),
+        (outside, "observed", False, rule_set.data_out, others),
+    )
     named = (
-        ("Subgroup", "observed", True, rule_set.data_in, rule_set.rows),
-        ("All others", "observed", False, rule_set.data_out, everybody - rule_set.rows),
-        ("Subgroup", "estimated", True, rule_set.phi_in, rule_set.n_in),
-        ("All others", "estimated", False, rule_set.phi_out, rule_set.n_out),
+        # of too few texts by themselves nothing can be said
+        *(() if texts and rule_set.holds_on_data is None else observed),
+        (inside, "estimated", True, rule_set.phi_in, rule_set.n_in),
+        (outside, "estimated", False, rule_set.phi_out, rule_set.n_out),
     )
     # of texts it is not told how many hold just these terms: then there is no interval
-    texts = any(each.term for each in rule_set.conditions)
     rates = tuple(
         Rate(
             *(name, kind, inside, value, people),

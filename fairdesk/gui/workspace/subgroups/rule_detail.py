@@ -24,10 +24,9 @@ _KEY = (
     "one unprotected value slightly changed, to see whether the gap holds for similar {many}."
 )
 #: The same of texts.
-_KEY_TEXTS = (
-    "Hatched: the same texts with each term in its place. Hollow: the original texts with the term "
-    "alone, and all others."
-)
+_KEY_TEXTS = "Hatched: the same texts with each term in its place."
+#: And where enough texts have the term alone.
+_KEY_ORIGINAL = f"{_KEY_TEXTS} Hollow: the original texts with the term alone, and with others."
 _INTERVALS = (
     "The interval of an observed rate covers that rate alone; that of the gap is corrected for all "
     "subgroups and for the number of data rows."
@@ -109,7 +108,9 @@ class RuleDetail(QWidget):
             finding.sentence,
             words.capital(subgroup_words.evidence_sentence(spec, rule_set, finding.mined)),
         )
-        key = _KEY_TEXTS if finding.mined.texts else _KEY.format(many=self._session.many)
+        key = _KEY.format(many=self._session.many)
+        if finding.mined.texts:
+            key = _KEY_TEXTS if rule_set.holds_on_data is None else _KEY_ORIGINAL
         self._key.setText(key)
         self.chart.draw(rates_of(rule_set, self._session.many))
         sentence = carried(spec, rule_set)

@@ -46,10 +46,10 @@ _ABOVE, _LEAST = 10, 4
 
 #: What is compared, and what the marks mean.
 EXPLAINED = (
-    "The decision about a sentence should not change when an identity term in it is replaced "
-    "by another. Each term is tested in every sentence with a term of its category, in that one’s "
-    "place. The rate of favourable decisions with each term is an estimate. Decision changes are "
-    "examples: re-queried sentences whose decision changes with another term."
+    "The decision about a text should not change when an identity term in it is replaced by "
+    "another. Each term is tested in every text with a term of its category, in that one’s place. "
+    "The rate of favourable decisions with each term is an estimate. Decision changes are "
+    "examples: texts whose decision changes with another term, each queried again."
 )
 
 

@@ -353,6 +353,14 @@ def test_which_part_carries_a_finding_is_said_only_where_it_is_known(spec):
     assert [each.kind for each in steps_of(spec, ELDERS)] == ["this"]
 
 
+def test_rates_in_texts_are_of_the_same_texts_and_of_enough_original_ones():
+    term = (Condition("gender", term="queer"),)
+    few = rule_set(term, 0.2, 0.7, holds_on_data=None)
+    assert [each.name for each in rates_of(few, "texts").rates] == ["With it", "With other terms"]
+    enough = rates_of(msgspec.structs.replace(few, holds_on_data=True), "texts")
+    assert [each.kind for each in enough.rates] == ["observed"] * 2 + ["estimated"] * 2
+
+
 def test_mean_scores_are_no_shares():
     scores = msgspec.structs.replace(WORST, outcome="")
     rates = rates_of(scores, "applicants")
