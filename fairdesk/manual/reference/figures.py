@@ -14,6 +14,7 @@ SUBJECTS = {
     "comparisons": "Comparisons of groups",
     "errors": "Error rates",
     "rules": "Subgroups",
+    "terms": "Identity terms",
     "mitigation": "Mitigation",
     "reweighing": "Reweighing",
 }
