@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QHeaderView,
     QLineEdit,
     QRadioButton,
     QTableWidget,
@@ -27,6 +28,10 @@ from fairdesk.wording import words
 _HEADS = ("Worker", "Cores", "Memory", "State")
 _NUMBERS = (1, 2)
 _ALL_CORES = "local"
+_ALL_MUST = (
+    "A run begins only when all of them can: set up the others like this computer, or remove them "
+    "from the cluster."
+)
 
 
 class WhereDialog(FormDialog):
@@ -65,7 +70,12 @@ class WhereDialog(FormDialog):
         self.table = QTableWidget(0, len(_HEADS))
         read_only(self.table, "Workers of the cluster", line=theme.NEAR)
         head_columns(self.table, _HEADS, right=_NUMBERS)
-        self.table.horizontalHeader().setStretchLastSection(True)
+        # as wide as there is room, in as many lines as it takes
+        heads = self.table.horizontalHeader()
+        heads.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        heads.setSectionResizeMode(_HEADS.index("State"), QHeaderView.ResizeMode.Stretch)
+        # once it has its width: rows would else be given the heights of the former one
+        heads.sectionResized.connect(self._fit_rows, Qt.ConnectionType.QueuedConnection)
         self.table.setWordWrap(True)
         self.body.addWidget(
             quiet(
@@ -120,6 +130,9 @@ class WhereDialog(FormDialog):
         self._refuse(wrong)
         self.test.setEnabled(bool(self.cluster()) and not wrong)
 
+    def _fit_rows(self, *_: int) -> None:
+        self.table.resizeRowsToContents()
+
     def _try(self) -> None:
         place = read_place(self.cluster())
         self.outcome.setText("")
@@ -137,6 +150,9 @@ class WhereDialog(FormDialog):
     def _fail(self, error: FairDeskError) -> None:
         self._give_up()
         self.outcome.setText(str(error))
+        # the button could not keep the focus while it was off
+        field = self.address if self.elsewhere.isChecked() else self.test
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _tell(self, workers: tuple[Examined, ...]) -> None:
         self._give_up()
@@ -145,6 +161,7 @@ class WhereDialog(FormDialog):
         self.outcome.setText(
             f"{len(fit):,} of {len(workers):,} workers can run audits, with {cores:,} "
             f"{'core' if cores == 1 else 'cores'} together."
+            + ("" if len(fit) == len(workers) else f" {_ALL_MUST}")
         )
         self.table.setRowCount(len(workers))
         for row, each in enumerate(workers):
@@ -156,8 +173,7 @@ class WhereDialog(FormDialog):
                     item.setTextAlignment(RIGHT)
                 self.table.setItem(row, column, item)
         self.table.show()
-        self.table.resizeColumnsToContents()
-        self.table.resizeRowsToContents()
+        self._fit_rows()
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
 

@@ -93,8 +93,8 @@ MODELS = {
                 "aequitas-full", {"global_iteration_limit": 256, "local_iteration_limit": 60}
             ),
             "sg": RunSpec("sg", {"global_num": 128, "max_iter": 800}),
-            "uniform": RunSpec("uniform", {"samples": 100_000}),
-            "estimate": RunSpec("estimate", {"trials": 20, "people": 1_500}),
+            "uniform": RunSpec("uniform", {"samples": 80_000}),
+            "estimate": RunSpec("estimate", {"trials": 20, "people": 1_000}),
             "repeats": RunSpec("repeats", {"people": 60_000}),
             "themis": RunSpec("themis", {"margin": 0.008}),
             "diagnose": RunSpec("diagnose", {"global_num": 24, "local_num": 10, "sizes": 16}),

@@ -51,10 +51,24 @@ def test_workers_are_listed_with_what_differs(make, qtbot):
     assert "4 cores" in dialog.outcome.text()
     assert dialog.table.item(0, 1).text() == "4"
     assert OTHER.differing[0] in dialog.table.item(1, 3).text()
+    assert "only when all of them can" in dialog.outcome.text()
     # another address was not tried
     dialog.address.setText("tls://other:8786")
     assert dialog.table.rowCount() == 0
     assert not dialog.outcome.text()
+
+
+def test_a_long_state_is_in_as_many_lines_as_it_takes(make, qtbot):
+    differing = tuple(f"library-{number} 1.0.0 instead of 2.0.0" for number in range(5))
+    many = Examined(Member("tls://c:1", "c", 2, 0, 0.0), differing=differing)
+    dialog = make(ADDRESS, lambda _place: (READY, many))
+    with qtbot.waitExposed(dialog):
+        dialog.show()
+    dialog.test.click()
+    qtbot.waitUntil(lambda: dialog.table.rowCount() == 2)
+    assert "only when" in dialog.outcome.text()
+    qtbot.waitUntil(lambda: dialog.table.rowHeight(1) > dialog.table.rowHeight(0))
+    assert dialog.table.horizontalHeader().length() <= dialog.table.viewport().width()
 
 
 def test_what_is_wrong_with_a_cluster_is_said(make, qtbot):
@@ -62,9 +76,12 @@ def test_what_is_wrong_with_a_cluster_is_said(make, qtbot):
         raise ClusterError(f"Nothing answers at {place}.")
 
     dialog = make(ADDRESS, refuse)
+    dialog.show()
+    dialog.test.setFocus()
     dialog.test.click()
     qtbot.waitUntil(lambda: bool(dialog.outcome.text()))
     assert ADDRESS in dialog.outcome.text()
+    assert dialog.address.hasFocus()
     assert dialog.test.isEnabled()
 
 
