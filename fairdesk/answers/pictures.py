@@ -36,7 +36,7 @@ from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
 
 #: Groups, or subgroups, in a small chart: those that do worst.
-_GROUPS, _SUBGROUPS = 5, 3
+_GROUPS, SUBGROUPS_DRAWN = 5, 3
 
 
 class Pictured(NamedTuple):
@@ -121,7 +121,7 @@ def proof(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
 def gaps(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
     """Draw the rates in the foremost subgroups against those outside of them."""
     for mined, sets in mined_with(run.figures):
-        shown = quoted(foremost(spec, sets, _SUBGROUPS))
+        shown = quoted(foremost(spec, sets, SUBGROUPS_DRAWN))
         if shown and mined.outcome:
             parts = (SubgroupOf(run.id, each.outcome, each.conditions) for each in shown)
             return Pictured(gaps_of(spec, mined, shown), tuple(parts))

@@ -362,7 +362,6 @@ def test_a_report_on_texts_tells_nothing_of_groups_of_rows(tmp_path):
     assert [each.title for each in made.sections] == [each for each in SECTIONS if each not in gone]
     # the figure of use to a reader is the count of texts, beside the widest gap
     assert answer.said.details[0].startswith("In 62 of 200 texts with a term of gender")
-    assert "The rate with each term, and with other terms in the same texts" in text
     # no p is printed, so none is explained
     assert terms_in(made) == ["CI"]
     # formulas and methods are those of texts, and the column is what is compared
@@ -378,6 +377,19 @@ def test_a_report_on_texts_tells_nothing_of_groups_of_rows(tmp_path):
         *(phrases.ERROR_RATES, "most common"),
     ):
         assert of_rows not in text, of_rows
+
+
+@pytest.mark.parametrize("many", [3, 4])
+def test_terms_are_drawn_again_where_the_summary_draws_fewer(tmp_path, many):
+    mined = msgspec.structs.replace(MINED, texts=40, attributes=("gender",), sweep=())
+    rules = [
+        msgspec.structs.replace(RULE, conditions=(Condition("gender", term=f"term {place}"),))
+        for place in range(many)
+    ]
+    with people_store(tmp_path, ("sex",)) as store:
+        measured(store, "testsgd", (mined, *rules, TERM), text="name", terms={"gender": ("a", "b")})
+        drawn = "The rate with each term, and with other terms in the same texts" in text_of(store)
+    assert drawn is (many > 3)
 
 
 def test_groups_are_told_of_decisions_alone(tmp_path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
-from fairdesk.answers.pictures import gaps_of, quoted
+from fairdesk.answers.pictures import SUBGROUPS_DRAWN, gaps_of, quoted
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.report.blocks import (
@@ -245,7 +245,8 @@ def _chart(
         if mined.texts
         else say("The rate in each subgroup and that of all others"),
         key=f"apart-{key}",
-        optional=not mined.texts,
+        # the summary draws as many
+        optional=not mined.texts or len(leaders) <= SUBGROUPS_DRAWN,
         evidence=chart.evidence,
         appended=True,
     )
