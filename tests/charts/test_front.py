@@ -79,6 +79,14 @@ def test_a_name_stands_at_its_own_mark_and_at_no_other_one():
         assert max(across, down) > 8
 
 
+def test_only_what_is_estimated_is_hatched():
+    hatched, counted = (
+        shapes(Front(POINTS, "share", "accuracy", "%", each).lay_out(PAPER), Path)
+        for each in (True, False)
+    )
+    assert len(hatched) - len(counted) == len(POINTS)
+
+
 def test_what_lies_left_is_less_and_what_lies_up_is_more():
     (square, *_), (dot,) = marks(front().lay_out(PAPER))
     assert dot.x < middle(square)[0]

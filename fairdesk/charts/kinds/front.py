@@ -83,12 +83,15 @@ class Front:
         What the axes count.
     unit : str
         Of discrimination.
+    estimated : bool
+        Whether discrimination is: then marks are hatched.
     """
 
     trials: Sequence[FrontPoint]
     x_title: str
     y_title: str
     unit: str = "%"
+    estimated: bool = True
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
@@ -241,7 +244,7 @@ class _Layout:
         yield Path((across, up), colour, 1.6 if strong else 1.0)
 
     def _mark(self, trial: FrontPoint) -> Iterator[Shape]:
-        """Yield a mark of its kind, hatched, for it is estimated: strong on the front, or faint."""
+        """Yield a mark of its kind, hatched where estimated: strong on the front, or faint."""
         x, y = self._at(trial)
         half = _MARK * self.paper.lead
         if trial.key == self.marked.chosen:
@@ -253,7 +256,8 @@ class _Layout:
             yield Path((corners,), colour, thick, (), "ground")
         else:
             yield Disc(x, y, half, "ground", colour, thick)
-        yield Path(hatched_mark(x, y, half), colour, 0.08 * self.paper.lead)
+        if self.front.estimated:
+            yield Path(hatched_mark(x, y, half), colour, 0.08 * self.paper.lead)
 
     def _names(self) -> Iterator[Shape]:
         """Yield names where they cover the least; a line leads to those that stand farther off."""

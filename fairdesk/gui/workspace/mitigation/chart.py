@@ -79,7 +79,8 @@ class Curve:
         """What is counted to the right."""
         if self.what == "rule_score":
             return f"gap between the subgroup and all others, percentage points{words.NBSP}→"
-        whom = "input domain" if self.what == "share_domain" else "individuals in the test rows"
+        many = "individuals" if self.spec is None else words.plural(self.spec.person)
+        whom = "input domain" if self.what == "share_domain" else f"{many} in the test rows"
         return f"share of the {whom} whose decision changes{words.NBSP}→"
 
     @property
@@ -97,7 +98,8 @@ class Curve:
             for each in self.points
         ]
         unit = "" if self.what == "rule_score" else "%"
-        drawn = front.Front(trials, self.x_title, self.y_title, unit)
+        estimated = self.what != "share_data"
+        drawn = front.Front(trials, self.x_title, self.y_title, unit, estimated)
         return drawn.lay_out(paper, marked)
 
     def _ahead(self, point: Point) -> bool:

@@ -233,7 +233,7 @@ def test_the_curve_has_every_model_that_was_measured(spec):
     assert chosen.x[1] == pytest.approx(1.84 * 0.55)
     assert chosen.y[1] == pytest.approx(84.33)
     assert chosen.y[0] < chosen.y[1] < chosen.y[2]
-    assert "individuals in the test rows" in curve.x_title
+    assert "applicants" in curve.x_title
     assert "chosen" in curve.describe(chosen)
     assert "529 rows added" in curve.describe(chosen)
 
