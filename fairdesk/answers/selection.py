@@ -339,7 +339,8 @@ def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     if best:
         (run, share), *rest = best
         telling = [each for each in runs if _of_kind(each, Share)]
-        said = figures.share_statement(spec, share)
+        # who was not tested is said where the share is explained
+        said = figures.share_statement(spec, share, excluded=False)
         if share.whom == "data":
             # beside a share of real people, one of combinations would be read as of people
             drawn = pictures.shares_alone(run, share)
@@ -405,13 +406,9 @@ def _counted(runs: Sequence[Run], *, one: bool) -> str:
     found = say_many(
         pairs_found(runs),
         "It is the only discriminatory pair found.",
-        "In all, {n} discriminatory pairs were found: examples, not a rate.",
+        "One of {n} pairs found: examples, not a rate.",
     )
-    alone = (
-        say("In other pairs the decision may change in the opposite direction.")
-        if one and pairs_found(runs) > 1
-        else ""
-    )
+    alone = say("Others may have the opposite effect.") if one and pairs_found(runs) > 1 else ""
     return f"{found} {alone}".rstrip()
 
 

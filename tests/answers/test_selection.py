@@ -441,8 +441,8 @@ def test_an_answer_says_where_the_decisions_are_the_other_way_round(store):
     assert sentence.endswith(f"pair {turned}.")
     assert sentence in said.said.brief
     assert sentence in said.details
-    assert "opposite direction" not in " ".join(said.details)
-    assert "opposite direction" in " ".join(alone.details)
+    assert "Others may have" not in " ".join(said.details)
+    assert "Others may have" in " ".join(alone.details)
 
 
 @pytest.mark.parametrize(
@@ -533,15 +533,15 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
         said = pair_statement(store.spec, replace(pair, distance=distance)).sentence
         assert said.endswith(known)
     assert answer.said.label.startswith("One ")
-    assert "in the opposite direction" in answer.details[0]
+    assert "Others may have the opposite effect" in answer.details[0]
     # all runs are counted
-    assert "In all, 66 discriminatory pairs" in answer.details[0]
+    assert "One of 66 pairs found" in answer.details[0]
     # bars of another run than the pair's would be read as of this one
     assert len(answer.details) == 1
     assert answer.chart is None
     own = replace(store.runs()[0], tried=9)
     only = answered(store.spec, Question.EXAMPLE, own, pair=pair).details[0]
-    assert "In all, 6 discriminatory pairs were found: examples, not a rate." in only
+    assert "One of 6 pairs found: examples, not a rate." in only
     # the pair is of the run that found it, whatever that was run for
     assert answer.run == pair.run == 1
     estimated = (run(1, "estimate"), *runs[1:])

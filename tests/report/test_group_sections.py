@@ -132,8 +132,8 @@ def test_a_section_has_the_same_number_whatever_was_run(audited, tmp_path):
     "held",
     [
         "Audit for individual and group discrimination",
-        "Source: Subgroup discovery, run 2. More in: ",
-        "Source: Group metrics, run 4. More in: ",
+        "Source: Subgroup discovery, run 2; also run",
+        "Source: Group metrics, run 4; also run",
         # rule sets
         "Values of job were taken one by one.",
         "412 21.0 % 80.0 % −59.0 −62.4 −66.1 to −58.0",
@@ -318,7 +318,7 @@ def test_no_verdict_is_printed_and_nothing_undefined_is_a_number(text):
 
 
 def test_the_latest_measurement_is_the_one_that_is_told(text):
-    assert "Source: Group metrics, run 4." in text
+    assert "Source: Group metrics, run 4; " in text
     assert "Source: Group metrics, run 3." not in text
 
 

@@ -100,7 +100,7 @@ def outcomes(material: Material) -> Section:
         counted = groups.blocks(material)
         none = Text("No attribute is protected, so there are no groups to compare.")
         blocks: list[Block] = [not_run(_NOT_MEASURED), *counted] if counted else [none]
-        return Section("Group metrics", tuple(blocks), fresh=True)
+        return Section("Group metrics", tuple(blocks))
     blocks = [
         Text(
             say(
@@ -139,7 +139,7 @@ def outcomes(material: Material) -> Section:
     asked = notes(material.choice.template)
     if asked and "rules" not in material.chapters:
         blocks += [Heading("What rules say", appended=True), *asked, Text(NO_ADVICE)]
-    return Section("Group metrics", tuple(blocks), fresh=True)
+    return Section("Group metrics", tuple(blocks))
 
 
 def _reference(run: RunRecord) -> str:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.selection import answers
-from fairdesk.audit.store.records import RunRecord
 from fairdesk.report import blocks
 from fairdesk.report.blocks import Block, Callout, Chart, Section, Statement, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.render.drawing import NARROW, drawn
 from fairdesk.report.sections.pairs import pair_key
 from fairdesk.wording import figures, words
-from fairdesk.wording.language import say
+from fairdesk.wording.language import say, say_many
 
 _NO_VERDICT = (
     "This report presents evidence. It draws no legal conclusion and does not decide whether the "
@@ -85,10 +82,8 @@ def _block(material: Material, answer: Answer) -> blocks.Answer:
 
 def _statement(material: Material, answer: Answer) -> Statement:
     # one paragraph: all answers are to stay on one page
-    details = (*answer.details, _source(material, answer))
-    return blocks.stated(
-        answer.said, (" ".join(filter(None, details)),), place=_place(material, answer.question)
-    )
+    details = " ".join(filter(None, (*answer.details, _source(material, answer))))
+    return blocks.stated(answer.said, (details,), place=_place(material, answer.question))
 
 
 def _place(material: Material, question: Question) -> str:
@@ -110,14 +105,16 @@ def _source(material: Material, answer: Answer) -> str:
     # a method named for its samples, of which nothing was a sample here
     if answer.said.evidence == "observed" and figures.share_of_data(run.figures):
         name = say("count of all rows, run {n}", n=str(run.id))
-    others = _names(material, [runs[each] for each in answer.others if each in runs])
+    others = [str(each) for each in answer.others if each in runs]
     said = (
-        say("Source: {run}. More in: {others}.", run=name, others=others)
+        say_many(
+            len(others),
+            "Source: {run}; also run {others}.",
+            "Source: {run}; also runs {others}.",
+            run=name,
+            others=words.joined(others),
+        )
         if others
         else say("Source: {run}.", run=name)
     )
     return f"{said} {ended}".strip()
-
-
-def _names(material: Material, runs: Sequence[RunRecord]) -> str:
-    return words.joined([material.short_name(run) for run in runs])

@@ -151,8 +151,8 @@ def text(tmp_path_factory):
         "fairdesk verify",
         phrases.STOPPED,
         "Certified share",
-        "Source: Certification, run 3.",
-        "More in: Certification, run 2.",
+        "Source: Certification, run 3; ",
+        "; also run 2.",
     ],
 )
 def test_the_section_holds(text, held):

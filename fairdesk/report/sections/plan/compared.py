@@ -148,7 +148,8 @@ def _is_whole(domain: Domain, attribute: Attribute, column: Column) -> bool:
     if role_text(domain, attribute) != _ROLES[Role.VARIES] or attribute.step:
         return False
     if attribute.values:
-        return set(attribute.values) == set(column.values)
+        unknown = attribute.values[-1:] if attribute.unknown else ()
+        return set(attribute.values) == {*column.values, *unknown}
     return (attribute.low, attribute.high) == (column.low, column.high)
 
 
