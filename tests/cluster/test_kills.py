@@ -39,9 +39,9 @@ KINDS = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connection():
-    """Two workers of this test alone: Dask does not start one again that was killed often."""
+    """Two workers for these tests alone: they are killed, and started again by Dask, in each."""
     connection = Connection(Place("local", workers=2))
     connection.client.register_plugin(standing_in.Fakes())
     yield connection
