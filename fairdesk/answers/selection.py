@@ -379,7 +379,9 @@ def _example(
     said = pair_statement(spec, pair, value)
     bars = (
         say(
-            "Bars: pairs of run {run} in which changing this attribute alone is enough.",
+            "Bars: of the {found} pairs of run {run}, those in which changing this attribute alone "
+            "is enough; both may be.",
+            found=words.number(of.found),
             run=str(of.id),
         )
         if charted
@@ -395,7 +397,9 @@ def _example(
 
 def reverse_sentence(pair: Pair) -> str:
     """Say which pair has the same change and the opposite effect."""
-    return say("An example of the opposite effect is pair {number}.", number=words.number(pair.id))
+    return say(
+        "An example of the opposite effect is pair number {number}.", number=words.number(pair.id)
+    )
 
 
 def _counted(runs: Sequence[Run], *, one: bool) -> str:
@@ -432,7 +436,7 @@ def pair_statement(
     ]
     sentence = say(
         "Changing {changes}, with everything else equal, changes the decision from {before} to "
-        "{after} (score {row} to {partner}; pair {number}{known}).",
+        "{after} (score {row} to {partner}; pair number {number}{known}).",
         changes=words.joined(changes),
         before=words.decision_word(spec, pair.row_class),
         after=words.decision_word(spec, pair.partner_class),
@@ -460,7 +464,7 @@ def pair_statement(
         label,
         shown,
         sentence,
-        say("Everything else is equal (pair {number}).", number=words.number(pair.id)),
+        say("Everything else is equal (pair number {number}).", number=words.number(pair.id)),
     )
 
 

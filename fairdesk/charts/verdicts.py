@@ -32,13 +32,13 @@ _LEAST_SHARES: Final = {
 }
 #: The same of data rows with their neighbours.
 AROUND: Final = {
-    "consistent": "unchanged, with every neighbour",
+    "consistent": "unchanged, neighbours too",
     "discriminatory": "changes",
     NEIGHBOUR: "changes for a neighbour only",
     "undecided": "undecided",
 }
 _AROUND_SHARES: Final = {
-    "consistent": "{share} unchanged, with every neighbour",
+    "consistent": "{share} unchanged, neighbours too",
     "discriminatory": "{share} changes",
     NEIGHBOUR: "{share} changes for a neighbour only",
     "undecided": "{share} undecided",
@@ -75,7 +75,7 @@ def sentence(verdict: str, share: str, *, least: bool = False, counted: bool = F
 
 
 def sentence_around(verdict: str, share: str) -> str:
-    """Say a share of the data rows with their neighbours: ``25.88 % unchanged, with every …``."""
+    """Say a share of the data rows with their neighbours: ``25.88 % unchanged, neighbours too``."""
     return say(_AROUND_SHARES[verdict], share=share)
 
 

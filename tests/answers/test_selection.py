@@ -438,7 +438,7 @@ def test_an_answer_says_where_the_decisions_are_the_other_way_round(store):
         for known in (reverse, None)
     )
     sentence = reverse_sentence(reverse)
-    assert sentence.endswith(f"pair {turned}.")
+    assert sentence.endswith(f"pair number {turned}.")
     assert sentence in said.said.brief
     assert sentence in said.details
     assert "Others may have" not in " ".join(said.details)
@@ -522,13 +522,13 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
     assert answer.said.value == "As female: unfavourable. As male: favourable."
     assert answer.said.label.endswith(": sex")
     assert "sex from female to male" in answer.said.sentence
-    assert "pair 3" in answer.said.sentence
+    assert "pair number 3" in answer.said.sentence
     assert answer.said.sentence.count("favourable") == 2
     assert pair.distance is None
     assert "row of the data" not in answer.said.sentence
     for distance, known in (
-        (0.0, f"pair 3, {phrases.NOT_A_ROW.removeprefix('not ')})."),
-        (0.1, f"pair 3, {phrases.NOT_A_ROW})."),
+        (0.0, f"pair number 3, {phrases.NOT_A_ROW.removeprefix('not ')})."),
+        (0.1, f"pair number 3, {phrases.NOT_A_ROW})."),
     ):
         said = pair_statement(store.spec, replace(pair, distance=distance)).sentence
         assert said.endswith(known)

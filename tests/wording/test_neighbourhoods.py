@@ -31,7 +31,7 @@ def test_three_counts_in_three_sentences(spec):
     assert plain(said.sentence).startswith("For 4,310 of 5,000 applicants in the data the decision")
     assert plain(said.sentence).endswith(
         " of sex and age, even if any one other attribute were different (a number by up to 10 % "
-        "of its range). For 37 it changes as they are, for 375 only with such a difference. 278 "
+        "of its range). For 37 it changes without any other difference, for 375 only with one. 278 "
         "are undecided."
     )
     assert "even if any one other" in plain(said.brief)
@@ -84,7 +84,7 @@ def test_the_bar_sets_neighbours_apart(spec):
         ("neighbour", "375"),
         ("undecided", "278"),
     ]
-    assert plain(bar.text(*next(bar.parts()))) == "86.20 % unchanged, with every neighbour"
+    assert plain(bar.text(*next(bar.parts()))) == "86.20 % unchanged, neighbours too"
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ from fairdesk.wording.statements import Statement
 
 #: What such a figure does not mean.
 NOT_MEANT = fixed(
-    "Neighbours are defined by the values that differ, not by how likely they are: most need not "
-    "resemble any real person, and whoever differs more from every data row is not covered. The "
-    "counts are of the rows in this table; they are not shares of other people."
+    "Neighbours are defined by the values that differ, not by how likely they are: many may "
+    "resemble no real person. An instance that differs more from every data row is not covered. "
+    "The counts are of the rows in this table; they are not shares of other people."
 )
 
 #: The same in a few words.
-UNLIKE = fixed("Such differences need not resemble any real person.")
+UNLIKE = fixed("With such a difference, an instance may resemble no real person.")
 
 
 def neighbourhoods_of(figures: Iterable[Metric]) -> NeighbourhoodCounts | None:
@@ -45,7 +45,7 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
     if found.falsified > found.flipped:
         rest = [
             say(
-                "For {own} it changes as they are, for {more} only with such a difference.",
+                "For {own} it changes without any other difference, for {more} only with one.",
                 own=words.number(found.flipped),
                 more=words.number(found.falsified - found.flipped),
             )
@@ -66,9 +66,10 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
 def neighbourhood_counts(found: NeighbourhoodCounts) -> str:
     """Write shortly how many rows are certified and falsified."""
     return say(
-        "{certified} certified, {falsified} falsified",
+        "{certified} certified, {own} falsified, {more} by a neighbour only",
         certified=words.number(found.certified),
-        falsified=words.number(found.falsified),
+        own=words.number(found.flipped),
+        more=words.number(found.falsified - found.flipped),
     )
 
 

@@ -117,7 +117,7 @@ def test_the_pair_of_the_summary_is_shown_in_full_in_its_section(tmp_path):
     summary = read(report).pages[places["summary"] - 1]
     assert f"page {places[place]}" in summary.extract_text()
     assert f"finding {pair.id}" in said_of(report, Question.EXAMPLE).sentence.lower() or (
-        f"pair {pair.id}" in said_of(report, Question.EXAMPLE).sentence.lower()
+        f"pair number {pair.id}" in said_of(report, Question.EXAMPLE).sentence.lower()
     )
     every = [
         block.key

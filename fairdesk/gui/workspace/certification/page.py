@@ -359,6 +359,11 @@ class ProofPage(RunPage):
         (self._below if folds else self._front).addWidget(self._combinations)
         rest = [each for each in shown if isinstance(each, Proven) and each.of != "people"]
         front = [each for each in shown if each not in rest] if folds else shown
+        if any(neighbourhoods_of(each.figures) for each in self._session.runs):
+            # the bar of the rows with their neighbours has that share
+            front = [
+                each for each in front if not (isinstance(each, Share) and each.whom == "data")
+            ]
         self.bars.draw(Spaces(spaces_of(spec, front)))
         self.bars.setVisible(not self.bars.drawing.empty)
         self._pairs_words.setVisible(bool(run.found) and any(self.bars.drawing.falsified))

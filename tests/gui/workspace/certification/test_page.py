@@ -626,7 +626,7 @@ def test_bar_and_table_of_runs_count_the_rows_that_are_certified_with_their_neig
     bar.show()
     state = RunState(7, "neighbourhoods", "running", tried=48_213, figures=(figure,))
     bar.show_live(state, RunSpec("neighbourhoods", budget=Budget(seconds=60.0)))
-    assert bar._share._number.text() == "150 certified, 40 falsified"
+    assert bar._share._number.text() == "150 certified, 0 falsified, 40 by a neighbour only"
     assert bar._share._below.text() == "of 200 rows, with neighbours"
     assert not bar._tried.isVisible()
     measure(path)
@@ -635,7 +635,7 @@ def test_bar_and_table_of_runs_count_the_rows_that_are_certified_with_their_neig
         store.measure(run, (figure,))
         store.end_run(run, "done")
     (table,) = opened(path).findChildren(RunsTable)
-    assert table.item(run - 1, 4).text() == "150 certified, 40 falsified"
+    assert table.item(run - 1, 4).text() == "150 certified, 0 falsified, 40 by a neighbour only"
     # all seeds are the same
     assert table.isColumnHidden(3)
 
