@@ -58,8 +58,8 @@ _CHOSEN = fixed(
             "do not differ significantly from those with the original model."
         ),
         ("share", "worse"): (
-            "Not an improvement: the mitigated model ({rows}) has significantly more decision "
-            "changes than the original model."
+            "The mitigation did not help: the mitigated model ({rows}) has significantly more "
+            "decision changes than the original model."
         ),
         ("share", "baseline"): (
             "No improvement was established: the mitigated model ({rows}) has fewer decision "
@@ -73,8 +73,8 @@ _CHOSEN = fixed(
             "differ significantly from that with the original model."
         ),
         ("gap", "worse"): (
-            "Not an improvement: the mitigated model ({rows}) has a significantly larger gap than "
-            "the original model."
+            "The mitigation did not help: the mitigated model ({rows}) has a significantly larger "
+            "gap than the original model."
         ),
         ("gap", "baseline"): (
             "No improvement was established: the mitigated model ({rows}) has a smaller gap than "
@@ -137,7 +137,7 @@ _SIDE_BY_SIDE = fixed(
 _WITH = fixed(
     {
         "imported": "{value} with the original model",
-        "retrained": "{value} with the retrained baseline",
+        "retrained": "{value} with the retrained baseline (no rows added)",
         "portion": "{value} with the mitigated model",
         "other": "{value} with {name}",
     }
@@ -328,15 +328,24 @@ def _texts(measures: Sequence[Measure]) -> list[str]:
 
 
 def _differences(figures: Sequence[Metric], trial: Trial) -> str:
-    """Say by how much a model differs from the original one, and at what cost in accuracy."""
-    measures = lead_of(figures, trial), result_of(trial, "accuracy")
-    found = [None if each is None else change_of(trial, each, 0) for each in measures]
-    change, cost = (change_text(each, tested=False, named=True) for each in found)
-    if found[1] is None:
-        return say("Change from the original model: {change}.", change=change)
-    return say(
-        "Change from the original model: {change}; accuracy: {cost}.", change=change, cost=cost
-    )
+    """Say by how much a model differs from the original one and the baseline, and at what cost."""
+    lead, accuracy = lead_of(figures, trial), result_of(trial, "accuracy")
+    found = {
+        "Change from the original model: {change}": (lead, 0),
+        "from the retrained baseline: {change}": (lead, 1),
+        "accuracy, from the original model: {change}": (accuracy, 0),
+    }
+    changes = {
+        message: change_of(trial, measure, against)
+        for message, (measure, against) in found.items()
+        if measure is not None
+    }
+    said = [
+        say(message, change=change_text(change, tested=False, named=True))
+        for message, change in changes.items()
+        if change is not None
+    ]
+    return "; ".join(said) + "." if said else ""
 
 
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
@@ -396,8 +405,8 @@ def certified_sentence(figures: Sequence[Metric]) -> str:
     if first is None or last is None or first.estimate is None or last.estimate is None:
         return ""
     return say(
-        "Certified share of the input domain, both within the same time limit: {before} for the "
-        "original model, {after} for the mitigated model.",
+        "Certified share of the input domain, both within the same time limit (another one than "
+        "in the certification): {before} for the original model, {after} for the mitigated model.",
         before=measure_text(first),
         after=measure_text(last),
     )
@@ -464,20 +473,26 @@ def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
     found = [each for each in _worse(trial) if each.what not in told]
     # decisions about individuals come before what is known of scores
     found.sort(key=lambda each: each.what not in ("share_data", "share_domain"))
-    worse = [_turn(spec, each, original, trial) for each in found]
-    if not worse:
-        return ""
-    return say("Worse than the original model: {measures}.", measures=words.some(worse, _NAMED))
+    return " ".join(_turn(spec, each, original, trial) for each in found[:_NAMED])
 
 
 def _turn(spec: AuditSpec, change: Change, before: Trial | None, after: Trial) -> str:
-    """Name a measure, with what it was and what it is: ``AUC (from 0.862 to 0.810)``."""
+    """Say what a measure is and what it was, where it is worse."""
     name = measure_name(spec, change)
     first, last = same_measure(before, change), same_measure(after, change)
     if first is None or last is None:
-        return name
-    texts = both_texts(first, last)
-    return say("{name} (from {before} to {after})", name=name, before=texts[0], after=texts[1])
+        return say("{name}: worse than with the original model.", name=name)
+    was, now = both_texts(first, last)
+    if change.what == "share_domain":
+        return say(
+            "In the input domain, the decision changes more often than with the original model: "
+            "{now} instead of {was}.",
+            now=now,
+            was=was,
+        )
+    return say(
+        "{name}: {now}, worse than with the original model ({was}).", name=name, now=now, was=was
+    )
 
 
 def _deed(trial: Trial, repair: Repair) -> str:

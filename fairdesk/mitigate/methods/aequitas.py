@@ -85,21 +85,21 @@ class _Fruitless:
     """Ends a repair once too many portions in a row have not helped, since one did."""
 
     def __init__(self) -> None:
-        self._in_row: list[str] = []
+        self._in_row: list[Trial] = []
 
     def __call__(self, trial: Trial, best: Trial) -> str:
         """Return why no portion is tried after this one; empty to go on."""
         if trial.number == best.number:
             self._in_row.clear()
         elif best.number != PLAIN and trial.verdict != "costly":
-            self._in_row.append(trial.verdict)
-        enough = ""
-        if self._in_row[-MOST_WORSE:] == ["worse"] * MOST_WORSE:
-            enough = "second augmentation size in a row that was significantly worse"
-        elif len(self._in_row) == MOST_FRUITLESS:
-            enough = "third augmentation size in a row that was not significantly better"
-        return enough and f"{_adding(trial)} was the {enough} than {_adding(best).lower()}."
-
-
-def _adding(trial: Trial) -> str:
-    return f"Adding {trial.percent:.1f} %"
+            self._in_row.append(trial)
+        last, how = self._in_row[-MOST_WORSE:], "significantly worse"
+        if [each.verdict for each in last] != ["worse"] * MOST_WORSE:
+            last, how = self._in_row, "not significantly better"
+            if len(last) < MOST_FRUITLESS:
+                return ""
+        *sizes, greatest = (f"{each.added:,}" for each in last)
+        return (
+            f"With {', '.join(sizes)} and {greatest} rows added, results were {how} than with "
+            f"{best.added:,}."
+        )

@@ -213,8 +213,7 @@ class Repairing:
                 f"All {count:,} available augmentation rows were added; the largest augmentation "
                 f"size would need {sizes[-1]:,}."
                 if added == count < sizes[-1]
-                else "All augmentation sizes were tested: the largest added "
-                f"{self.percent(added):.1f} % of the training rows."
+                else f"All augmentation sizes were tested: the largest added {added:,} rows."
             )
 
     def _portion(self, added: int, phase: str, best: int) -> Generator[Event, None, Trial | None]:

@@ -41,9 +41,7 @@ def test_it_goes_on_while_the_share_falls(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, script(0.17, 0.14, 0.11, 0.08, 0.05, 0.01))
     assert told.verdicts == ["better"] * 6
     assert told.repair.chosen == 7
-    assert told.repair.ended == phrases.ALL_PORTIONS.format(
-        share=f"{told.portions[-1].percent:.1f}"
-    )
+    assert told.repair.ended == phrases.ALL_PORTIONS.format(rows=f"{told.portions[-1].added:,}")
     assert [each.kind for each in told.trials[:2]] == ["imported", "retrained"]
 
 
@@ -51,10 +49,9 @@ def test_it_ends_when_two_in_a_row_are_worse_than_the_best(monkeypatch, mitigati
     told = play(monkeypatch, mitigation, script(0.15, 0.18, 0.18, 0.01))
     assert told.verdicts == ["better", "worse", "worse"]
     assert told.repair.chosen == 2
-    first, _, third = told.portions
+    first, second, third = (f"{each.added:,}" for each in told.portions)
     assert told.repair.ended == (
-        f"Adding {third.percent:.1f} % was the second augmentation size in a row that was "
-        f"significantly worse than adding {first.percent:.1f} %."
+        f"With {second} and {third} rows added, results were significantly worse than with {first}."
     )
 
 
@@ -68,9 +65,7 @@ def test_before_one_has_helped_all_are_tried(monkeypatch, mitigation):
     told = play(monkeypatch, mitigation, script(*[0.25] * 6))
     assert told.verdicts == ["worse"] * 6
     assert told.repair.chosen == -1
-    assert told.repair.ended == phrases.ALL_PORTIONS.format(
-        share=f"{told.portions[-1].percent:.1f}"
-    )
+    assert told.repair.ended == phrases.ALL_PORTIONS.format(rows=f"{told.portions[-1].added:,}")
     # that nothing helped is the headline's to say, by the results
     assert told.repair.notes[-1].endswith(phrases.TRY_OTHER_LABELS)
 
@@ -89,8 +84,16 @@ def test_it_ends_after_three_that_bring_nothing_once_one_has_helped(monkeypatch,
     assert told.verdicts == ["better", "open", "open", "open"]
     # the lowest of those that help, though it is not told apart from the first
     assert told.repair.chosen == 3
-    assert any("A smaller augmentation size may do as well" in note for note in told.repair.notes)
-    assert "the third augmentation size in a row" in told.repair.ended
+    (note,) = (each for each in told.repair.notes if each.startswith(phrases.CHOSEN_APART))
+    assert note.endswith(
+        "There, the best augmentation sizes did not differ significantly, and the one with the "
+        "fewest decision changes was chosen; a smaller one may do as well."
+    )
+    first, *others, last = (f"{each.added:,}" for each in told.portions)
+    assert told.repair.ended == (
+        f"With {', '.join(others)} and {last} rows added, results were not significantly better "
+        f"than with {first}."
+    )
 
 
 def test_an_improvement_begins_the_count_anew(monkeypatch, mitigation):
@@ -325,13 +328,6 @@ def test_changes_are_against_nothing_added_and_the_imported(monkeypatch, mitigat
     told = play(monkeypatch, mitigation, script(*[0.1] * 4))
     against = [[change.against for change in each.changes] for each in told.trials]
     assert against == [[], [0], *[[1, 0]] * 4]
-
-
-def test_what_retraining_alone_had_lost_is_no_gain(monkeypatch, mitigation):
-    models = [Model(0.1), Model(0.2), *[Model(0.1)] * 6]
-    told = play(monkeypatch, mitigation, Script(models))
-    assert told.repair.chosen == 2
-    assert "only offsets a loss from retraining alone" in told.repair.notes[-1]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_all_amounts_are_tried(monkeypatch, mitigation):
     assert [each.added for each in told.portions] == [10, 20, 40, 80, TRAIN // 10]
     assert told.verdicts == ["worse"] * 5
     assert told.repair.chosen == -1
-    assert told.repair.ended == phrases.ALL_PORTIONS.format(share="10.0")
+    assert told.repair.ended == phrases.ALL_PORTIONS.format(rows=f"{told.portions[-1].added:,}")
     assert told.repair.target == "rule_score"
 
 
