@@ -156,7 +156,7 @@ def _input_rows(material: Material, shown: Sequence[Input]) -> Iterator[tuple[st
             names = dict.fromkeys(material.shown.input(shown[i]).name for i in (first, last))
             yield (
                 str(first + 1) if first == last else f"{first + 1}–{last + 1}",
-                words.ends(*names) if len(names) > 1 else shown[first].name,
+                words.ends(*names) if len(names) > 1 else next(iter(names)),
                 ", ".join(shown[i].attribute or "–" for i in part),
                 text,
             )
