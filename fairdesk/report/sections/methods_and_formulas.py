@@ -42,9 +42,10 @@ _LINK = 12
 _DEFAULTS = fixed(
     "Settings that are not listed have their default values. All are in the manifest (“runs”)."
 )
-#: Definitions of what no report shows; of a model that was chosen; of near instances.
+#: Definitions for the documentation, of what files and JSON have and no report shows.
 _UNSHOWN = ("cost", "margin", "shortfall", "difference")
-_OF_CHOSEN = ("mcnemar", "fall", "auc", "brier", "calibration", "gaps")
+#: Definitions of what is reported of a chosen model only.
+_OF_CHOSEN = ("auc", "brier", "calibration", "gaps")
 #: In which lines the commands of two runs differ.
 _OF_ONE_RUN = ("--method ", "--option ", "--bins ", "--terms ", "--seed ")
 #: A run that took more of its limit than this may have been ended by it.
