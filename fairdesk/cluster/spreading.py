@@ -151,11 +151,16 @@ class Spreading:
                 # that models were sent and opened is no part of the time of the run
                 self._until = monotonic() + self._seconds
             while not self._dealing.done and self._stopped is None:
-                self._look()
-                self._deal()
-                self._wait()
-                # whoever has become idle does not wait until what came is merged, and written down
-                self._deal()
+                try:
+                    self._look()
+                    self._deal()
+                    self._wait()
+                    # whoever has become idle does not wait until what came is merged, and written
+                    self._deal()
+                except FairDeskError:
+                    # what came with the failure is kept, too
+                    yield from self._merged()
+                    raise
                 yield from self._merged()
                 yield self._standing()
             if self._stopped is not None:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import signal
+import time
 
 import pytest
 
@@ -39,6 +40,26 @@ def test_a_part_that_no_worker_has_memory_for_fails_the_run(connection, audited)
         list(spreading(connection, audit, model, parts).events())
     assert parts.taken == [FOUND_BY_EACH]
     assert failed.value.remedy
+
+
+def test_what_came_together_with_a_failure_is_kept(connection, audited):
+    audit, model, people = audited(
+        "time.sleep(0.4 * (rows[:, 0] == 33).all()); bytearray(int((rows[:, 0] == 66).all()) << 62)"
+    )
+    others = {0: standing_in.bad_people(people, 33.0), 1: standing_in.bad_people(people)}
+    parts = Parts(people, count=4, others=others)
+    spread = spreading(connection, audit, model, parts)
+    wait = spread._wait
+
+    def late():
+        # the first part ends, and the second fails again on its worker, before either is looked at
+        time.sleep(1.0)
+        wait()
+
+    spread._wait = late
+    with pytest.raises(WorkerError, match="memory"):
+        list(spread.events())
+    assert parts.taken[:1] == [FOUND_BY_EACH]
 
 
 def test_a_worker_that_was_beaten_is_given_nothing_until_it_is_done(connection, audited):
