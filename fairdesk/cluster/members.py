@@ -34,6 +34,8 @@ class _State:
     check: Future[bytes] | None = None
     #: Of what is compiled there first.
     compiling: Future[bytes] | None = None
+    #: What it has to be sent before, by its SHA-256.
+    lacking: tuple[str, ...] = ()
     ready: bool = False
     trouble: str = ""
     out: dict[str, int] = field(default_factory=dict)
@@ -112,7 +114,7 @@ class Members:
         state.check = self._connection.submit(
             remote.open_here,
             messages.write_opening(self._opening),
-            *self._keep(address, messages.apart_of(self._opening)),
+            *self._keep(address, state.lacking),
             *first,
             wait=not first,
             key=f"fairdesk-open-{uuid4().hex}",
@@ -137,6 +139,8 @@ class Members:
                             key=f"fairdesk-compile-{uuid4().hex}",
                             worker=address,
                         )
+                    if about.lacking or not about.compiled:
+                        state.lacking += about.lacking
                         self._check(address, state)
                         return True
                     state.trouble = about.trouble

@@ -108,12 +108,15 @@ class About(msgspec.Struct, frozen=True):
         Why it cannot run the audit: whole sentences; empty where it can.
     compiled : bool
         Whether what guests compute with is compiled there; where not, nothing was opened.
+    lacking : tuple of str
+        The SHA-256 of what of the opening is not kept there yet; where any, nothing was opened.
     """
 
     versions: dict[str, str]
     confinement: Confinement
     trouble: str = ""
     compiled: bool = True
+    lacking: tuple[str, ...] = ()
 
 
 class Contents:
@@ -169,7 +172,7 @@ def opening_of(
 def write_job(
     token: str, index: int, opening: Opening, run: RunSpec, inputs: RunInputs, contents: Contents
 ) -> tuple[bytes, tuple[str, ...]]:
-    """Return a shard as bytes, and the SHA-256 of all that it needs and lies apart."""
+    """Return a shard as bytes, and the SHA-256 of its arrays that lie apart."""
     apart, emptied = [], {}
     for name, value in msgspec.structs.asdict(inputs).items():
         if isinstance(value, np.ndarray) and value.nbytes >= _APART_FROM:
@@ -177,7 +180,7 @@ def write_job(
             apart.append(ApartArray(name, digest, value.dtype.str, value.shape))
             emptied[name] = value[:0]
     job = Job(token, index, opening, run, msgspec.structs.replace(inputs, **emptied), tuple(apart))
-    return _frame(index, job), (*apart_of(opening), *(each.content for each in apart))
+    return _frame(index, job), tuple(each.content for each in apart)
 
 
 def apart_of(opening: Opening) -> tuple[str, ...]:

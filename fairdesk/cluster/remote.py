@@ -90,6 +90,8 @@ def compile_here() -> bytes:
 def open_here(payload: bytes, *before: bytes, wait: bool = True) -> bytes:
     """Open an audit's model; returns what there is to say of this worker.
 
+    What is kept here from another run is not sent again.
+
     Parameters
     ----------
     payload, before : bytes
@@ -102,19 +104,22 @@ def open_here(payload: bytes, *before: bytes, wait: bool = True) -> bytes:
     confinement = unknown()
     try:
         check_versions(opening.versions)
-        if wait and not kernel_cache.is_made():
-            return messages.write_about(About(versions(), confinement, compiled=False))
+        compiled = not wait or kernel_cache.is_made()
+        lacking = tuple(each for each in messages.apart_of(opening) if not _kept(each).exists())
+        if lacking or not compiled:
+            about = About(versions(), confinement, compiled=compiled, lacking=lacking)
+            return messages.write_about(about)
         with _opened(opening) as guest:
             confinement = guest.confinement()
-            lacking = [
+            open_to = [
                 hold.what
                 for hold in confinement.holds
                 if hold.what in opening.confined and not hold.holds
             ]
-            if lacking and _runs_code(_audit_of(opening)):
+            if open_to and _runs_code(_audit_of(opening)):
                 raise ClusterError(
                     "It does not confine the model’s own code as this computer does.",
-                    why=f"The code could misuse: {', '.join(lacking)}.",
+                    why=f"The code could misuse: {', '.join(open_to)}.",
                 )
     except FairDeskError as error:
         return messages.write_about(About(versions(), confinement, str(error)))

@@ -64,7 +64,8 @@ def run_and_kill(there, connection, store, spec, after):
     """Run on the cluster, and kill a worker that has a shard when so many are taken."""
     # one that is killed before its nanny is done with starting it is never started again
     nannies = connection._cluster.workers.values()
-    until(lambda: there.threads == 2 and all(each.status is Status.running for each in nannies))
+    until(lambda: all(each.process.status is Status.running for each in nannies))
+    until(lambda: there.threads == 2)
     spread, states = None, []
     for state in run(there, store, spec):
         states.append(state)

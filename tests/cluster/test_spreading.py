@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from uuid import uuid4
 
 import dask
 import msgspec
@@ -17,6 +18,7 @@ from fairdesk.audit.catalogue.stages import COMPILING, COMPILING_THERE, LOADING,
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import PairQuery
+from fairdesk.cluster import remote
 from fairdesk.cluster import spreading as spreading_module
 from fairdesk.cluster.hearing import Heard
 from fairdesk.cluster.place import Place
@@ -153,6 +155,29 @@ def test_a_large_array_crosses_once(connection, audited):
     list(spread.events())
     assert parts.taken == [FOUND_BY_EACH] * 3
     assert sum(content == many.tobytes() for content in sent.values()) == 1
+
+
+def test_the_files_of_a_model_cross_once_for_all_runs(connection, audited, monkeypatch):
+    audit, model, people = audited(f"len('{uuid4()}')")
+    other = model.with_name("another.txt")
+    other.write_text(model.read_text() + "\n")
+    submit, sent = connection.submit, []
+
+    def note(function, *arguments, **named):
+        if function is remote.keep_here:
+            sent[-1].append(arguments[0])
+        return submit(function, *arguments, **named)
+
+    monkeypatch.setattr(connection, "submit", note)
+    for path in (model, model, other):
+        sent.append([])
+        parts = Parts(people, count=2)
+        list(spreading(connection, audit, path, parts).events())
+        assert parts.taken == [FOUND_BY_EACH] * parts.count
+    workers = len(connection.members())
+    # the audit and the model; nothing; the other model's file
+    assert [len(each) for each in sent] == [2 * workers, 0, workers]
+    assert not set(sent[0]) & set(sent[2])
 
 
 def test_a_killed_worker_costs_and_doubles_nothing(connection, audited):
