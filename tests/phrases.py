@@ -190,8 +190,8 @@ DISTANCE_NOW = "Distance to the data row now:"
 RECORDED_OUTCOMES = "Recorded outcomes in the data"
 TRUE_POSITIVE_RATE = "True positive rate"
 GROUP_SCORE = "Group fairness score"
-NOT_SHOWN_BY_ROWS = "The data rows do not show this gap."
-NOT_CONFIRMED_BY_ROWS = "The data rows cannot confirm it."
+NOT_SHOWN_BY_ROWS = "The data rows do not show the gap in the copies."
+NOT_CONFIRMED_BY_ROWS = "The data rows cannot confirm the gap in the copies."
 COPIES = "copies of the data rows with one unprotected value slightly changed"
 
 # The report

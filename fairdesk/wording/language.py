@@ -49,7 +49,7 @@ FRAME: dict[str, str] = fixed(
         "means proven": (
             "True of everything it covers; a proof certificate that can be verified shows it."
         ),
-        "means estimated": "From random samples, with a confidence interval.",
+        "means estimated": "From random samples or altered copies, with a confidence interval.",
         "means observed": (
             "Counted in the rows of the data. An interval, where one is given, is for individuals "
             "drawn in the same way as these rows."

@@ -254,8 +254,8 @@ def _chart(
 
 def _header(mined: RuleSearchSummary) -> tuple[str, ...]:
     gap = say("Gap, percentage points") if mined.outcome else say("Gap")
-    interval = say("{percent} CI", percent=words.percent_of("95"))
     if mined.texts:
+        interval = say("{percent} CI", percent=words.percent_of("95"))
         return (
             *fixed(("Term", "Texts", "With it", "With other terms")),
             gap,
@@ -267,7 +267,7 @@ def _header(mined: RuleSearchSummary) -> tuple[str, ...]:
         *fixed(("Subgroup", "People", "Rate", "All others")),
         gap,
         say("Gap in copies"),
-        interval,
+        say("{percent} CI of the gap in copies", percent=words.percent_of("95")),
         say("Corrected p"),
     )
 
@@ -294,7 +294,7 @@ def _copies(mined: RuleSearchSummary, rule_sets: Iterable[RuleSet]) -> str:
     return say(
         ". “Gap in copies” is estimated from copies of the rows with one unprotected value "
         "slightly changed{doubt}",
-        doubt=say("; †: the data rows do not show that gap") if doubted else "",
+        doubt=say("; †: the data rows do not show the gap in the copies") if doubted else "",
     )
 
 
@@ -527,7 +527,7 @@ def _terms(material: Material, terms: Sequence[TermRate], run: int) -> list[Bloc
     return [
         *blocks,
         Grid(
-            header=("Text", "Decision", "With another term", "Decision"),
+            header=("Text after replacement", "Decision", "With another term", "Decision"),
             rows=tuple(examples[:_EXAMPLES]),
             widths=(3.2, 0.9, 1.2, 0.9),
             caption="Some texts, with a term in its place, whose decision changes with another "

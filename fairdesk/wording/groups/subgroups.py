@@ -35,9 +35,9 @@ _WEIGHTS = 5
 #: What the data rows show of a gap that was estimated from copies of them.
 _ON_DATA = fixed(
     {
-        None: "The data rows cannot confirm it.",
+        None: "The data rows cannot confirm the gap in the copies.",
         True: "",
-        False: "The data rows do not show this gap.",
+        False: "The data rows do not show the gap in the copies.",
     }
 )
 #: And what the texts as they are show of one.
@@ -162,12 +162,12 @@ def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         if mined.texts
         else "{n} subgroup defined by {about} contains at least {least} of {data} and was "
         "tested{by}.",
-        "{n} subgroups apply to at least {least} of {data} and were tested{by}: single terms, and "
-        "terms of several categories together ({about}). Intervals and p-values are corrected for "
-        "these {n} tests."
+        "{n} subgroups were tested{by}: single terms, and terms of several categories together "
+        "({about}). Each applies to at least {least} of {data}. Intervals and p-values are "
+        "corrected for these {n} tests."
         if mined.texts
-        else "{n} subgroups defined by {about} contain at least {least} of {data} and were "
-        "tested{by}. Intervals and p-values are corrected for these {n} tests.",
+        else "{n} subgroups defined by {about} were tested{by}. Each contains at least {least} of "
+        "{data}. Intervals and p-values are corrected for these {n} tests.",
         by=_counting(spec, mined.outcome),
         **values,
     )
@@ -384,7 +384,7 @@ def _widest_counted(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet
     estimated = say_many(
         mined.rule_sets,
         "In {copies}, the gap is {points} ({interval}).",
-        "In {copies}, this gap is the largest of {n} subgroups: {points} ({interval}).",
+        "In {copies}, this gap is the largest of the {n} subgroups tested: {points} ({interval}).",
         copies=say(_COPIES),
         points=_points(rule_set, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
@@ -445,21 +445,21 @@ def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     }
     brief = (
         say(
-            "In {texts} with a term of {category}, the share decided {outcome} is {inside} with "
-            "{term} in its place and {outside} with other terms.",
+            "In {texts}, the term of {category} was replaced. With {term}, {inside} are decided "
+            "{outcome}; with the other terms, {outside} on average.",
             **values,
         )
         if rule_set.outcome
         else say(
-            "In {texts} with a term of {category}, the mean score of the favourable decision is "
-            "{inside} with {term} in its place and {outside} with other terms.",
+            "In {texts}, the term of {category} was replaced. With {term}, the mean score of the "
+            "favourable decision is {inside}; with the other terms, it is {outside}.",
             **values,
         )
     )
     gap = say_many(
         mined.rule_sets,
         "The gap is {points} ({interval}). {shows}",
-        "The gap of {points} ({interval}) is the largest of {n} subgroups. {shows}",
+        "The gap of {points} ({interval}) is the largest of the {n} subgroups tested. {shows}",
         points=_points(rule_set, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
         # too few of them is no news: the texts compared are the same
@@ -658,15 +658,23 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
     # a text that gets two decisions does so with every term: with some other one
     most = max(terms, key=lambda term: (term.flips, -term.tried))
     low, high = (words.percent(each.rate, 1.0) for each in (terms[0], terms[-1]))
+    compared = say_many(most.tried, "{n} text", "{n} texts")
     flipped = say_many(
         most.flips,
         "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
         "term of {category}.",
         "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
         "term of {category}.",
-        texts=say_many(most.tried, "{n} text", "{n} texts"),
+        texts=compared,
         category=most.category,
     )
+    if not most.flips:
+        flipped = say(
+            "In none of {texts} with a term of {category} does the decision change with another "
+            "term of {category}.",
+            texts=compared,
+            category=most.category,
+        )
     if low == high:
         fare = say(
             "The share decided {outcome} is {share} with every term.",
