@@ -368,8 +368,8 @@ class _Results:
         exhausted = np.repeat(through, [len(table.choices) for table in self._tables])
         if wide := int((exhausted & (self._margin > most)).sum()):
             yield (
-                f"For {wide:,} of {len(self._keys):,} subgroups there are too few texts to reach the "
-                f"error bound of {100 * most:.3g} %: their confidence intervals are wider."
+                f"For {wide:,} of {len(self._keys):,} subgroups there are too few texts to reach "
+                f"the error bound of {100 * most:.3g} %: their confidence intervals are wider."
             )
         for table in known.tables:
             if not table.examined:
