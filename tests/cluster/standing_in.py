@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from distributed import WorkerPlugin
+from distributed.core import Status
 
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import RunSpec
@@ -92,6 +93,13 @@ def until(condition, seconds=120.0):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def settled(connection):
+    """Wait until both workers run: Dask does not start one again that is killed while starting."""
+    nannies = connection._cluster.workers.values()
+    until(lambda: all(each.process.status is Status.running for each in nannies))
+    until(lambda: len(connection.members()) == len(nannies))
 
 
 def guests_running():

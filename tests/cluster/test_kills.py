@@ -5,7 +5,6 @@ import signal
 import msgspec
 import numpy as np
 import pytest
-from distributed.core import Status
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
@@ -24,7 +23,7 @@ from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
 from tests.audit import making
 from tests.cluster import standing_in
-from tests.cluster.standing_in import pids, signalled, until
+from tests.cluster.standing_in import pids, settled, signalled
 from tests.models.keras.test_file import dense, sequential, write_h5
 
 #: A run of each kind of method that is divided, how long the model takes for each call, in seconds,
@@ -62,10 +61,7 @@ def pairs(store):
 
 def run_and_kill(there, connection, store, spec, after):
     """Run on the cluster, and kill a worker that has a shard when so many are taken."""
-    # one that is killed before its nanny is done with starting it is never started again
-    nannies = connection._cluster.workers.values()
-    until(lambda: all(each.process.status is Status.running for each in nannies))
-    until(lambda: there.threads == 2)
+    settled(connection)
     spread, states = None, []
     for state in run(there, store, spec):
         states.append(state)
@@ -75,7 +71,7 @@ def run_and_kill(there, connection, store, spec, after):
             _, address = next(iter(next(iter(now._out.values())).futures.values()))
             signalled(pids(connection)[address], signal.SIGKILL)
     assert spread is not None, states[-1]
-    until(lambda: len(connection.members()) == 2)
+    settled(connection)
     assert any(address in remark for remark in spread.remarks)
     return states[-1]
 

@@ -31,6 +31,7 @@ from tests.cluster.standing_in import (
     FOUND_BY_EACH,
     Parts,
     count_running,
+    settled,
     signalled,
     spreading,
     until,
@@ -191,7 +192,7 @@ def test_a_killed_worker_costs_and_doubles_nothing(connection, audited):
             victim = 0
     assert parts.taken == [FOUND_BY_EACH] * parts.count
     assert spread.remarks
-    until(lambda: len(connection.members()) == 2)
+    settled(connection)
 
 
 def test_the_shard_of_a_silent_worker_is_run_elsewhere(connection, audited):
@@ -254,7 +255,7 @@ def test_a_shard_that_ends_workers_fails_the_run(connection, audited):
     with pytest.raises(WorkerError, match="ended unexpectedly"):
         kill()
     assert not parts.taken
-    until(lambda: len(connection.members()) == 2)
+    settled(connection)
 
 
 def test_a_run_is_paused_and_stopped(connection, audited):

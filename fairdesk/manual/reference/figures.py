@@ -40,13 +40,17 @@ def figures(draw: Callable[[str, str], str]) -> str:
     draw : callable
         Draws a formula, given its key and what it says in words.
     """
-    parts = []
+    parts: list[str] = []
+    places: set[str] = set()
     for subject, title in SUBJECTS.items():
         parts.append(f"## {title}\n")
         for each in passages("definitions")[subject]:
             if each.formula:
+                # one formula may be of two subjects
+                place = f"{each.formula}-{subject}" if each.formula in places else each.formula
+                places.add(place)
                 parts += [
-                    f"### {each.name} {{ #{each.formula} }}\n",
+                    f"### {each.name} {{ #{place} }}\n",
                     f"{draw(each.formula, each.alt)}\n",
                     f"In words: {plain(each.alt)}.\n",
                 ]
