@@ -405,8 +405,9 @@ def certified_sentence(figures: Sequence[Metric]) -> str:
     if first is None or last is None or first.estimate is None or last.estimate is None:
         return ""
     return say(
-        "Certified share of the input domain, both within the same time limit (another one than "
-        "in the certification): {before} for the original model, {after} for the mitigated model.",
+        "Certified share of the input domain, certified anew with one time limit for both: "
+        "{before} for the original model, {after} for the mitigated model. Compare these two with "
+        "each other only.",
         before=measure_text(first),
         after=measure_text(last),
     )

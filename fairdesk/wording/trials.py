@@ -42,20 +42,20 @@ BEFORE_AFTER_NUMBERS = (1, 2, 3, 4, 5)
 TRIAL_NUMBERS = (1, 2, 3, 4, 6)
 #: What only the files hold: who reads a table cannot tell what such a number should be.
 _FOR_EXPERTS = ("brier", "calibration")
-#: Of groups; where the interval of a change has half the scale or more, it tells nothing.
-_OF_GROUPS, _TELLS_NOTHING = ("impact_ratio", "rate_gap", "error_gap"), 1.0
+#: Of groups; where the interval of a change is half the scale or wider, it tells nothing.
+_OF_GROUPS, _TELLS_NOTHING = ("impact_ratio", "rate_gap", "error_gap"), 0.5
 #: What is measured, by its name in the audit file.
 _MEASURES = fixed(
     {
         "accuracy": "Accuracy",
-        "auc": "Area under the ROC curve (AUC)",
+        "auc": "Ranking quality (area under the ROC curve, AUC; 0.5: chance, 1: perfect)",
         "brier": "Brier score",
         "calibration": "Calibration error",
         "share_domain": "Decision changes, input domain",
         "share_data": "Decision changes, test rows",
         "impact_ratio": "Impact ratio",
-        "rate_gap": "Largest gap in selection rates",
-        "error_gap": "Largest gap in true or false positive rates",
+        "rate_gap": "Largest gap between groups in selection rates",
+        "error_gap": "Largest gap between groups in true or false positive rates",
         "rule_score": "Gap between the subgroup and all others",
         "certified": "Certified share of the input domain (decision unchanged)",
         "falsified": "Falsified share of the input domain (decision changes)",
@@ -86,7 +86,7 @@ _VERDICTS = fixed(
         "open": "no significant difference",
     }
 )
-_AUDITED, _CHOSEN, _COSTLY = fixed(("as audited", "chosen", "too inaccurate"))
+_AUDITED, _CHOSEN, _COSTLY = fixed(("as audited", "chosen: {result}", "too inaccurate"))
 
 
 def trial_name(trial: Trial) -> str:
@@ -150,10 +150,12 @@ def measure_parts(measure: Measure) -> tuple[str, str]:
     return value, words.ends(*ends)
 
 
-def change_text(change: Change | None, *, tested: bool = True, named: bool = False) -> str:
+def change_text(
+    change: Change | None, *, tested: bool = True, named: bool = False, unit: bool = True
+) -> str:
     """Write a change: ``−0.4 percentage points (−0.9 to 0.1), p = 0.12``; a dash for none.
 
-    ``named`` says of the interval that it is one.
+    ``named`` says of the interval that it is one; a table says the ``unit`` once.
     """
     if change is None:
         return "–"
@@ -162,7 +164,7 @@ def change_text(change: Change | None, *, tested: bool = True, named: bool = Fal
     factor = 1 if unit_of(change) == "number" else 100
     digits = digits_for(change)
     text = words.signed(factor * change.difference, digits)
-    if factor != 1:
+    if unit and factor != 1:
         text = say("{n} percentage points", n=text)
     if change.low is not None and change.high is not None:
         ends = (words.plain(factor * each, digits) for each in (change.low, change.high))
@@ -193,7 +195,8 @@ def before_after(
     Returns
     -------
     list[tuple[str, ...]]
-        A row per measure, as `BEFORE_AFTER` has it. What is certified is told apart
+        A row per measure, as `BEFORE_AFTER` has it, without those of groups that are too small to
+        tell anything. What is certified is told apart
         (`fairdesk.wording.mitigation.certified_sentence`).
     """
     trial = trial_of(figures, number)
@@ -204,7 +207,12 @@ def before_after(
     for kind in (how,) if how else get_args(Known):
         for each in trial.measures:
             told = known(each) == kind != "proven" and each.what not in _FOR_EXPERTS
-            if told and by_group in (None, bool(each.of)) and each.rows != "validation":
+            if (
+                told
+                and not _tells_nothing(trial, each)
+                and by_group in (None, bool(each.of))
+                and each.rows != "validation"
+            ):
                 rows.append(
                     (
                         measure_name(spec, each),
@@ -212,19 +220,19 @@ def before_after(
                         measure_text(same_measure(plain, each)),
                         # of the imported model nothing is repaired
                         measure_text(each if number else None),
-                        _change_cell(change_of(trial, each, 0)),
-                        _change_cell(change_of(trial, each, 1)),
+                        change_text(change_of(trial, each, 0), tested=False, unit=False),
+                        change_text(change_of(trial, each, 1), tested=False, unit=False),
                     )
                 )
     return rows
 
 
-def _change_cell(change: Change | None) -> str:
-    """Write a change for a table, or that there are too few rows to tell anything by it."""
-    wide = 0.0 if change is None else (change.high or 0.0) - (change.low or 0.0)
-    if change is not None and change.what in _OF_GROUPS and wide >= _TELLS_NOTHING:
-        return say("not enough rows")
-    return change_text(change, tested=False)
+def _tells_nothing(trial: Trial, measure: Measure) -> bool:
+    """Return whether there are too few rows of a group to tell anything by a measure's change."""
+    changes = (change_of(trial, measure, against) for against in (0, 1))
+    return measure.what in _OF_GROUPS and any(
+        (each.high or 0.0) - (each.low or 0.0) >= _TELLS_NOTHING for each in changes if each
+    )
 
 
 def trial_heads(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
@@ -236,7 +244,7 @@ def trial_heads(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
         say("Accuracy"),
         say("Decision changes") if lead is None else measure_name(spec, lead),
         say("Change from original"),
-        say("Result"),
+        say("Compared with original"),
         say("Decision changes, input domain"),
     )
 
@@ -260,7 +268,7 @@ def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, .
                 _added(each),
                 measure_text(result_of(each, "accuracy")),
                 measure_text(lead),
-                change_text(change, tested=False),
+                change_text(change, tested=False, unit=False),
                 outcome_text(figures, each),
                 measure_text(measure_of(each, "share_domain", "domain")),
             )
@@ -277,18 +285,19 @@ def _added(trial: Trial) -> str:
 
 
 def outcome_text(figures: Sequence[Metric], trial: Trial) -> str:
-    """Say what came of a trial: ``significantly better; chosen``, ``no model``."""
+    """Say what came of a trial: ``chosen: better``, ``no model``."""
     if trial.failed:
         return say("no model")
     if trial.kind == "imported":
         return say(_AUDITED)
     repair, verdict = repair_of(figures), verdict_of(figures, trial)
     parts = [say(_VERDICTS[verdict])] if verdict else []
-    if repair is not None and trial.number == repair.chosen:
-        parts.append(say(_CHOSEN))
     if trial.verdict == "costly":
         parts.append(say(_COSTLY))
-    return "; ".join(parts) or "–"
+    result = "; ".join(parts) or "–"
+    if repair is not None and trial.number == repair.chosen:
+        return say(_CHOSEN, result=result)
+    return result
 
 
 def portion_text(trial: Trial) -> str:

@@ -33,7 +33,7 @@ KINDS = {
     "ranges": (RunSpec("enumerate", {"keep": 100}), 0.1, 0),
     "tables": (RunSpec("groups"), 1.0, 0),
     "subgroups": (RunSpec("testsgd", {"sample_thr": 200, "theta": 0.05}, seed=7), 0.3, 0),
-    "certification": (RunSpec("certify", {"seconds": 30.0, "keep": 10}), 0.1, 0),
+    "certification": (RunSpec("certify", {"seconds": 30.0, "keep": 10}), 0.4, 0),
     "searches": (RunSpec("maft", {"global_num": 24, "local_num": 20}, shards=6), 0.005, 1),
 }
 

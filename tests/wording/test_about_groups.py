@@ -250,8 +250,8 @@ def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec)
 
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
-        "1,590 subgroups defined by sex, job and age contain at least 5 % of the data and "
-        "were tested. Intervals and p-values are corrected for these 1,590 tests. For this, 83,000 "
+        "1,590 subgroups defined by sex, job and age were tested. Each contains at least 5 % of "
+        "the data. Intervals and p-values are corrected for these 1,590 tests. For this, 83,000 "
         "copies of data rows with one unprotected value slightly changed were tested."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
@@ -268,9 +268,9 @@ def test_what_was_examined_is_told(spec):
     assert "For this, 1 copy of a data row with one unprotected value slightly changed was" in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
-        "1,590 subgroups apply to at least 5 % of the texts with an identity term (640 texts) and "
-        "were tested: single terms, and terms of several categories together (gender and "
-        "religion). Intervals and p-values are corrected for these 1,590 tests. For this, 83,000 "
+        "1,590 subgroups were tested: single terms, and terms of several categories together "
+        "(gender and religion). Each applies to at least 5 % of the texts with an identity term "
+        "(640 texts). Intervals and p-values are corrected for these 1,590 tests. For this, 83,000 "
         "texts with one or more terms replaced were tested;"
     ) in plain(subgroup_words.mined_sentence(spec, texts))
 
@@ -282,7 +282,8 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     assert said == (
         "In the data, the selection rate is 21.0 % for age 40 and over, sex = male, job = cook or "
         f"none (n = 412) and 80.0 % for all others (n = 5,737). In {phrases.COPIES}, this gap is "
-        "the largest of 1,590 subgroups: 62.4 percentage points (corrected 95 % CI 58.0 to 66.1)."
+        "the largest of the 1,590 subgroups tested: 62.4 percentage points (corrected 95 % CI 58.0 "
+        "to 66.1)."
     )
     # what stands large is what the rates beside it differ by
     found = group_words.headline(spec, (MINED, RULE))
@@ -702,7 +703,8 @@ def test_a_gap_that_the_data_rows_do_not_show_is_an_estimate(spec):
     assert plain(said.sentence) == (
         f"In {phrases.COPIES}, the selection rate is 20.7 % for age 40 and over, sex = male, job = "
         "cook or none (412 applicants, 6.7 % of the data) and 83.1 % for all others: a gap of 62.4 "
-        "percentage points (corrected 95 % CI 58.0 to 66.1), the largest of 1,590 subgroups. "
+        "percentage points (corrected 95 % CI 58.0 to 66.1), the largest of the 1,590 subgroups "
+        "tested. "
         f"{phrases.NOT_SHOWN_BY_ROWS}"
     )
 
@@ -714,9 +716,9 @@ def test_a_gap_between_terms_is_of_the_same_texts_with_others(spec):
     said = subgroup_words.widest_statement(spec, mined, rule)
     assert (said.evidence, said.value) == ("estimated", "62.4")
     assert plain(said.sentence) == (
-        "In 412 texts with a term of gender, the share decided “yes” is 20.7 % with “queer” in its "
-        "place and 83.1 % with other terms. The gap of 62.4 percentage points (corrected 95 % CI "
-        "58.0 to 66.1) is the largest of 1,590 subgroups."
+        "In 412 texts, the term of gender was replaced. With “queer”, 20.7 % are decided “yes”; "
+        "with the other terms, 83.1 % on average. The gap of 62.4 percentage points (corrected "
+        "95 % CI 58.0 to 66.1) is the largest of the 1,590 subgroups tested."
     )
     # of enough texts it is said what they show as they are
     enough = msgspec.structs.replace(rule, data_rows=40, holds_on_data=False, data_in=0.8)
@@ -725,7 +727,7 @@ def test_a_gap_between_terms_is_of_the_same_texts_with_others(spec):
     )
     assert "too few have this term alone" in subgroup_words.evidence_sentence(spec, rule, mined)
     both = msgspec.structs.replace(rule, conditions=terms)
-    assert "with a term of gender and race, the share decided “yes” is 20.7 % with “queer” and" in (
+    assert "the terms of gender and race were replaced. With “queer” and “white”, 20.7 %" in (
         plain(subgroup_words.widest_statement(spec, mined, both).sentence)
     )
 

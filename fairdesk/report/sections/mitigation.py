@@ -69,8 +69,9 @@ _NO_CHOICE = (
 #: Why the figures of a table are not those of other sections.
 _AGAIN = fixed(
     {
-        "observed": "; other sections count all rows, here only the test rows",
-        "estimated": "; from one random sample for all models",
+        "observed": ". Of the test rows only; other sections count all rows. Changes of "
+        "percentages are in percentage points",
+        "estimated": ". From one random sample for all models. Changes are in percentage points",
     }
 )
 #: An interval in the cell of a table.
@@ -216,9 +217,9 @@ def _trials(spec: AuditSpec, run: RunRecord) -> Grid:
         widths=_TRIAL_WIDTHS,
         right=trial_words.TRIAL_NUMBERS,
         caption=(
-            "All models, with 95 % confidence intervals. The result follows from the interval of "
-            "the change. Accuracy is observed on the test rows; the share of the input domain is "
-            "estimated"
+            "All models, with 95 % confidence intervals. Changes are in percentage points; a model "
+            "is better or worse where their interval does not contain zero. Accuracy is observed "
+            "on the test rows; the share of the input domain is estimated"
         ),
         key=f"trials-{run.id}",
     )

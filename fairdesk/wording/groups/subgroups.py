@@ -411,8 +411,8 @@ def _widest_estimated(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleS
         "In {copies}, the {what} is {inside} for {group} ({who}, {share} of the data) and "
         "{outside} for all others: a gap of {points} ({interval}). {shows}",
         "In {copies}, the {what} is {inside} for {group} ({who}, {share} of the data) and "
-        "{outside} for all others: a gap of {points} ({interval}), the largest of {n} subgroups. "
-        "{shows}",
+        "{outside} for all others: a gap of {points} ({interval}), the largest of the {n} "
+        "subgroups tested. {shows}",
         who=_who(spec, rule_set),
         share=words.percent(rule_set.support, 1.0),
         points=_points(rule_set, rule_set.score),
@@ -443,19 +443,26 @@ def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         "outside": outside,
         "outcome": named_outcome(spec, rule_set.outcome) if rule_set.outcome else "",
     }
-    brief = (
+    replaced = say_many(
+        len(rule_set.conditions),
+        "In {texts}, the term of {category} was replaced.",
+        "In {texts}, the terms of {category} were replaced.",
+        **values,
+    )
+    found = (
         say(
-            "In {texts}, the term of {category} was replaced. With {term}, {inside} are decided "
-            "{outcome}; with the other terms, {outside} on average.",
+            "With {term}, {inside} are decided {outcome}; with the other terms, {outside} on "
+            "average.",
             **values,
         )
         if rule_set.outcome
         else say(
-            "In {texts}, the term of {category} was replaced. With {term}, the mean score of the "
-            "favourable decision is {inside}; with the other terms, it is {outside}.",
+            "With {term}, the mean score of the favourable decision is {inside}; with the other "
+            "terms, it is {outside}.",
             **values,
         )
     )
+    brief = f"{replaced} {found}"
     gap = say_many(
         mined.rule_sets,
         "The gap is {points} ({interval}). {shows}",
