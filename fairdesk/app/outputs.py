@@ -114,7 +114,8 @@ def _write_manifest(store: Store, folder: Path, files: dict[str, str]) -> None:
         draft.write_bytes(manifest)
     files[MANIFEST] = str((folder / MANIFEST).absolute())
     exported[MANIFEST] = folder / MANIFEST
-    store.exported(f"Exported to {folder.absolute()}.", exported, manifest.decode())
+    said = f"Exported {', '.join(exported)} to {folder.absolute()}."
+    store.exported(said, exported, manifest.decode())
 
 
 def _certificates(store: Store) -> dict[str, Callable[[Store, Path], None]]:

@@ -357,7 +357,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     out += filter(None, (certified_sentence(figures), *repair.notes))
     if repair.rows:
         out.append(labels_sentence(source_of_labels(repair)))
-    out += filter(None, (split_sentence(spec, repair),))
+    out += filter(None, (reweighing_sentence(figures), split_sentence(spec, repair)))
     out += [
         say("{name}: no model was made. {why}", name=trial_name(each), why=each.failed)
         for each in trials_of(figures)
@@ -377,6 +377,16 @@ def split_sentence(spec: AuditSpec, repair: Repair) -> str:
         train=words.counted(repair.train, spec.person),
         validation=words.number(repair.validation),
         test=words.number(repair.test),
+    )
+
+
+def reweighing_sentence(figures: Sequence[Metric]) -> str:
+    """Say what reweighing is, where a model was trained with it; else empty."""
+    if not any(each.name == "Reweighing" for each in trials_of(figures)):
+        return ""
+    return say(
+        "Reweighing adds no rows: it weights the training rows so that protected groups and "
+        "recorded outcomes are independent of each other (Kamiran and Calders, 2012)."
     )
 
 

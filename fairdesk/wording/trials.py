@@ -48,7 +48,7 @@ _OF_GROUPS, _TELLS_NOTHING = ("impact_ratio", "rate_gap", "error_gap"), 0.5
 _MEASURES = fixed(
     {
         "accuracy": "Accuracy",
-        "auc": "Ranking quality (area under the ROC curve, AUC; 0.5: chance, 1: perfect)",
+        "auc": "Ranking quality (area under the ROC curve, AUC)",
         "brier": "Brier score",
         "calibration": "Calibration error",
         "share_domain": "Decision changes, input domain",

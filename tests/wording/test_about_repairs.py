@@ -293,7 +293,7 @@ def test_before_and_after_keep_kinds_of_statement_apart_and_compare_with_the_ori
     assert all(len(row) == len(trial_words.BEFORE_AFTER) for row in whole)
     observed, groups, estimated, *others = parts
     assert [row[0] for row in observed] == [
-        *("Accuracy", "Ranking quality (area under the ROC curve, AUC; 0.5: chance, 1: perfect)"),
+        *("Accuracy", "Ranking quality (area under the ROC curve, AUC)"),
         "Decision changes, test rows",
     ]
     assert [plain(cell) for cell in observed[0][1:]] == [

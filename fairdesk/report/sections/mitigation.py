@@ -120,6 +120,8 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         labels = mitigation_words.labels_sentence(source_of_labels(repair))
         matters = _NO_CHOICE if repair.target == "rule_score" else _CHOICE
         blocks.append(Text(f"{labels} {matters}", lead="How the augmentation rows are labelled."))
+    if reweighing := mitigation_words.reweighing_sentence(run.figures):
+        blocks.append(Text(reweighing, lead="Reweighing."))
     if repair.retrains:
         blocks.append(
             Text(
