@@ -324,7 +324,7 @@ def test_seeds_are_taken_until_the_margins_are_reached():
     assert all(0.08 < each.margin <= 0.1 for each in rule_sets)
     (mined,) = figures_of(run(study, sample_thr=100, error_thr=0.01), RuleSearchSummary)
     assert mined.margin > 0.01
-    assert any("For 3 of 3 subgroups the rates are less exact" in note for note in mined.notes)
+    assert any("For 3 of 3 subgroups there are too few texts" in note for note in mined.notes)
     # whoever looks several times may be wrong less often at each
     once = figures_of(run(study, sample_thr=2_000), RuleSet)[0]
     twice = figures_of(run(study, sample_thr=1_900, error_thr=0.01), RuleSet)[0]

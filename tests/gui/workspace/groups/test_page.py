@@ -123,7 +123,7 @@ def test_findings_are_told_in_sentences_the_greatest_first(found):
     assert not view._tested.isVisible()
     view.experts.button.click()
     assert view._tested.isVisible()
-    assert "1,590 subgroups defined by age and sex contain" in plain(view._tested.text())
+    assert "1,590 subgroups defined by age and sex were tested" in plain(view._tested.text())
     mined = view._findings[0].mined
     examined = subgroup_words.mined_sentence(view._session.spec, mined)
     assert plain(examined) in plain(view._tested.text())
