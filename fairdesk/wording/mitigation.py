@@ -415,7 +415,7 @@ def certified_sentence(figures: Sequence[Metric]) -> str:
     if first is None or last is None or first.estimate is None or last.estimate is None:
         return ""
     return say(
-        "Certified share of the input domain, certified anew with one time limit for both: "
+        "Certified share of the input domain, certified with one time limit for both: "
         "{before} for the original model, {after} for the mitigated model. Compare these two with "
         "each other only.",
         before=measure_text(first),

@@ -182,6 +182,7 @@ def before_after(
     how: Known | None = None,
     *,
     by_group: bool | None = None,
+    units: bool = True,
 ) -> list[tuple[str, ...]]:
     """Return a trial beside the model as imported and the one retrained with nothing added.
 
@@ -191,6 +192,8 @@ def before_after(
         Only what is known so; all by default, in this order.
     by_group : bool, optional
         Only what is, or is not, about the groups of an attribute; both by default.
+    units : bool
+        Whether each change has its unit: not where the table's caption has it.
 
     Returns
     -------
@@ -220,8 +223,8 @@ def before_after(
                         measure_text(same_measure(plain, each)),
                         # of the imported model nothing is repaired
                         measure_text(each if number else None),
-                        change_text(change_of(trial, each, 0), tested=False, unit=False),
-                        change_text(change_of(trial, each, 1), tested=False, unit=False),
+                        change_text(change_of(trial, each, 0), tested=False, unit=units),
+                        change_text(change_of(trial, each, 1), tested=False, unit=units),
                     )
                 )
     return rows
@@ -249,11 +252,13 @@ def trial_heads(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     )
 
 
-def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, ...]]:
+def trial_rows(
+    _spec: AuditSpec, figures: Sequence[Metric], *, units: bool = True
+) -> list[tuple[str, ...]]:
     """Return all trials, a row each, as `trial_heads` has it.
 
     Accuracy is that on the test rows, then what a trial is judged by, with the change whose
-    interval is the verdict.
+    interval is the verdict; ``units`` as of `before_after`.
     """
     repair = repair_of(figures)
     if repair is None:
@@ -268,7 +273,7 @@ def trial_rows(_spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, .
                 _added(each),
                 measure_text(result_of(each, "accuracy")),
                 measure_text(lead),
-                change_text(change, tested=False, unit=False),
+                change_text(change, tested=False, unit=units),
                 outcome_text(figures, each),
                 measure_text(measure_of(each, "share_domain", "domain")),
             )

@@ -274,8 +274,8 @@ def test_the_other_models_the_end_and_the_notes_are_told(spec):
     said = told(spec, repairs.FIGURES)
     assert any(f"Correlation remover: {phrases.NO_SUCH_MODEL}" in each for each in said)
     assert (
-        "Certified share of the input domain, certified anew with one time limit for both: at "
-        "least 89.93 % for the original model, at least 94.11 % for the mitigated model. Compare "
+        "Certified share of the input domain, certified with one time limit for both: at least "
+        "89.93 % for the original model, at least 94.11 % for the mitigated model. Compare "
         "these two with each other only."
     ) in said
     assert said[-1] == repairs.REPAIR.ended
@@ -298,8 +298,10 @@ def test_before_and_after_keep_kinds_of_statement_apart_and_compare_with_the_ori
     ]
     assert [plain(cell) for cell in observed[0][1:]] == [
         *("84.6 % (83.7 to 85.5)", "84.7 % (83.7 to 85.6)", "84.3 % (83.4 to 85.2)"),
-        *("−0.3 (−1.1 to 0.5)", "−0.3 (−1.1 to 0.4)"),
+        *("−0.3 percentage points (−1.1 to 0.5)", "−0.3 percentage points (−1.1 to 0.4)"),
     ]
+    once = trial_words.before_after(spec, repairs.FIGURES, 4, units=False)
+    assert [plain(cell) for cell in once[0][4:]] == ["−0.3 (−1.1 to 0.5)", "−0.3 (−1.1 to 0.4)"]
     assert {row[0] for row in groups} >= {"Impact ratio, sex", "Impact ratio, job"}
     (row,) = estimated
     assert row[0] == "Decision changes, input domain"
@@ -319,7 +321,7 @@ def test_a_measure_whose_change_has_an_interval_of_half_the_scale_is_left_out(sp
     measured = (repairs.REPAIR, *trials[:4], chosen, *trials[5:])
     rows = trial_words.before_after(spec, repairs.FIGURES, 4, by_group=True)
     left = trial_words.before_after(spec, measured, 4, by_group=True)
-    assert left == [row for row in rows if "true or false positive rates" not in row[0]]
+    assert left == [row for row in rows if "false positive rate" not in row[0]]
     assert len(rows) - len(left) == 2
 
 
@@ -332,7 +334,7 @@ def test_without_a_model_retrained_anew_there_is_no_change_from_it(spec):
     assert trial_words.before_after(spec, measured, 0)[0][3] == "–"
     row = trial_words.before_after(spec, measured, 4)[0]
     assert (row[2], row[5]) == ("–", "–")
-    assert row[4] == trial_words.change_text(kept[0], tested=False, unit=False)
+    assert row[4] == trial_words.change_text(kept[0], tested=False)
     assert improved(measured)
     assert "1.01 % with the mitigated model" in plain(
         mitigation_words.headline(spec, measured).sentence

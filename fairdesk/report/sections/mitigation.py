@@ -215,7 +215,7 @@ def _trials(spec: AuditSpec, run: RunRecord) -> Grid:
     """List every model that was tried."""
     return Grid(
         header=trial_words.trial_heads(spec, run.figures),
-        rows=_held(trial_words.trial_rows(spec, run.figures)),
+        rows=_held(trial_words.trial_rows(spec, run.figures, units=False)),
         widths=_TRIAL_WIDTHS,
         right=trial_words.TRIAL_NUMBERS,
         caption=(
@@ -237,7 +237,9 @@ def _before_after(spec: AuditSpec, run: RunRecord) -> list[Block]:
     blocks: list[Block] = []
     for how in get_args(trial_words.Known):
         for by_group in (False, True):
-            rows = trial_words.before_after(spec, figures, chosen.number, how, by_group=by_group)
+            rows = trial_words.before_after(
+                spec, figures, chosen.number, how, by_group=by_group, units=False
+            )
             if rows:
                 text = trial_words.known_text(spec, how) + (", by group" if by_group else "")
                 blocks.append(
