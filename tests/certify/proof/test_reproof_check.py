@@ -28,10 +28,10 @@ FALSIFIED = "Every falsified region, queried"
 
 def network():
     attributes = [
-        networks.number("debts", 200),
+        networks.number("debts", 100),
         networks.names("job", 5),
-        networks.number("years", 300),
-        networks.number("wage", 100),
+        networks.number("years", 100),
+        networks.number("wage", 50),
         networks.number("sex", 2, role=networks.Role.PROTECTED),
     ]
     case = networks.small(attributes, [6, 5], np.random.default_rng(3), spread=0.2)
