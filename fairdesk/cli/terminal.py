@@ -18,7 +18,8 @@ from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ReportError, WorkerError, system_errors
 from fairdesk.wording import figures, words
 
-FAILED, INTERRUPTED = 1, 130
+#: Exit codes; ``PARTLY``: no mismatch, and something could not be checked.
+FAILED, PARTLY, INTERRUPTED = 1, 5, 130
 
 
 @contextmanager
