@@ -189,7 +189,11 @@ def test_an_audit_is_run_again(copy, tmp_path, capsys):
     assert cli.main([str(word) for word in words]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["holds"] is True
+    assert told["verdict"] == "Reproduced."
     assert (tmp_path / "again" / "audit.fairdesk").is_file()
+    audited.change(copy / "out" / "audit.fairdesk", "UPDATE run SET state = 'failed' WHERE id = 2")
+    assert cli.main([str(word) for word in words[:-3]]) == 5
+    assert capsys.readouterr().out.startswith("Reproduced in part: 1 result not compared.")
     audited.change(
         copy / "out" / "audit.fairdesk", "UPDATE finding SET row_score = 0.1 WHERE id = 4"
     )

@@ -18,8 +18,9 @@ from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ReportError, WorkerError, system_errors
 from fairdesk.wording import figures, words
 
-#: Exit codes; ``PARTLY``: no mismatch, and something could not be checked.
-FAILED, PARTLY, INTERRUPTED = 1, 5, 130
+#: Exit codes; ``NOTHING_MEASURED``: an audit without a result; ``PARTLY``: no mismatch, and
+#: something could not be checked.
+FAILED, NOTHING_MEASURED, PARTLY, INTERRUPTED = 1, 3, 5, 130
 
 
 @contextmanager

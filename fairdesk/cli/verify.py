@@ -20,7 +20,14 @@ from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.verify.reproducing import ReproduceRequest
 from fairdesk.certify.proof.certificate import SUFFIX
 from fairdesk.cli.parsing import AddParser, add_cluster, add_json, add_opening, whole_number
-from fairdesk.cli.terminal import FAILED, print_lines, progress_bar, spinner, stoppable_worker
+from fairdesk.cli.terminal import (
+    FAILED,
+    PARTLY,
+    print_lines,
+    progress_bar,
+    spinner,
+    stoppable_worker,
+)
 from fairdesk.report.verified import summary as verified
 from fairdesk.wording import words
 
@@ -36,8 +43,9 @@ the model file’s SHA-256 hash, and on the model process for the model’s outp
 """
 _REPRODUCE_EPILOG = """\
 The exit code is 0 when all results were the same, 1 when something differed or the command failed,
-2 for an invalid command line, 130 when it was stopped with Ctrl-C or SIGTERM. Differences are
-listed with the versions that changed.
+2 for an invalid command line, 5 when nothing differed and some results were not compared (the first
+line gives their number), 130 when it was stopped with Ctrl-C or SIGTERM. Differences are listed
+with the versions that changed.
 """
 
 
@@ -311,7 +319,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
             bar(state)
 
         report = verified.run_again(worker, reproduce_request_of(arguments), watch)
-    return _tell(report, arguments)
+    return _tell(report, arguments) or (PARTLY if report.left else 0)
 
 
 def _tell(

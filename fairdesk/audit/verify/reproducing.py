@@ -99,6 +99,9 @@ def reproduce(
         When a file cannot be read or written, the model not be opened, or a run is not there.
     """
     wanted = _wanted(store, asked.runs)
+    if all(map(_why_not, wanted)):
+        why = " ".join(f"Run {run.id}: {_why_not(run)}" for run in wanted)
+        raise SpecError("The audit has no run that can be repeated.", why=why)
     spec, table = store.spec, store.table()
     same = [
         check_data_file(spec, asked.data),
@@ -266,16 +269,9 @@ class _Repeating:
         """Repeat a run, and compare what comes of it."""
         name = f"Run {run.id} “{METHODS[run.spec.method].title}”"
         lost = [number for number in _needed(run) if number not in self._runs]
-        if run.state in ("failed", "running") or lost:
-            why = (
-                f"It continues run {lost[0]}, which was not repeated."
-                if lost
-                else f"The original run was not completed: {run.message or 'it was interrupted'}"
-            )
+        why = f"It continues run {lost[0]}, which was not repeated." if lost else _why_not(run)
+        if why:
             yield Check(name, 0, 0, 1, (why,))
-            return
-        if run.answers_changed:
-            yield Check(name, 0, 0, 1, (NOT_REPEATABLE,))
             return
         self._mark(run)
         state: RunState | None = None
@@ -313,7 +309,7 @@ class _Repeating:
         self._marked = marks
 
     def _compared(self, name: str, then: RunRecord, now: RunRecord) -> Iterator[Check]:
-        cut = _cut_short(then) or _cut_short(now)
+        cut = _by_clock(then) or _by_clock(now)
         remarks = [f"Versions that changed: {self._changed}."] if self._changed else []
         if bad := [number for number in _needed(then) if number in self._discriminatory]:
             remarks.append(f"It uses the findings of run {bad[0]}, which were different.")
@@ -348,18 +344,15 @@ class _Repeating:
         if wrong:
             tally.differ(_otherwise(before, after, wrong[0]), len(wrong))
         more = abs(len(before.people) - len(after.people))
-        if more and cut:
-            tally.remark(
-                f"It found {len(before.people):,} then and {len(after.people):,} now: one of the "
-                "two runs was ended by the time limit or by the user, and the longer begins with "
-                "the shorter."
-                if not wrong
-                else f"It found {len(before.people):,} then and {len(after.people):,} now."
+        counts = f"It found {len(before.people):,} then and {len(after.people):,} now"
+        if more and cut and not wrong:
+            tally.leave(
+                f"{counts}: one of the two runs was ended by the time limit or by the user, and "
+                "the longer begins with the shorter.",
+                more,
             )
         elif more:
-            tally.differ(
-                f"It found {len(before.people):,} then and {len(after.people):,} now.", more
-            )
+            tally.differ(f"{counts}.", more)
         _add(tally, wrong or (more and not cut), remarks)
         return tally.check()
 
@@ -495,22 +488,31 @@ class _Repeating:
         return tally.check()
 
 
+def _why_not(run: RunRecord) -> str:
+    """Return why a run cannot be repeated; empty where it can."""
+    if run.state in ("failed", "running"):
+        return f"The original run was not completed: {run.message or 'it was interrupted.'}"
+    return NOT_REPEATABLE if run.answers_changed else ""
+
+
 def _needed(run: RunRecord) -> list[int]:
     """Return the runs without which a run cannot be repeated."""
     return [run.spec.continues] if run.spec.continues else list(run.spec.pairs_of)
 
 
-def _cut_short(run: RunRecord) -> bool:
-    """Return whether something else than the method ended a run."""
-    limited = run.spec.budget != Budget()
-    return run.state == "stopped" or (limited and bool(run.message))
+def _by_clock(run: RunRecord) -> bool:
+    """Return whether the time limit or the user ended a run, and neither its method nor its rows.
+
+    A run with a limit of rows as well may have been ended by either.
+    """
+    budget = run.spec.budget
+    timed = budget.seconds is not None or budget.idle is not None
+    return run.state == "stopped" or (timed and bool(run.message))
 
 
 def _by_rows(run: RunRecord) -> bool:
-    """Return whether a run that time or somebody ended can be ended by the rows it had asked."""
-    finishes = method_named(run.spec.method).finishes
-    timed = run.state == "stopped" or run.spec.budget.seconds is not None
-    return _cut_short(run) and timed and not finishes and run.queries > 0
+    """Return whether a run that the clock ended can be ended by the rows it had queried."""
+    return _by_clock(run) and not method_named(run.spec.method).finishes and run.queries > 0
 
 
 def _entries_before(store: Store, run: int) -> list[LogEntry]:

@@ -75,6 +75,11 @@ class VerificationReport(msgspec.Struct, frozen=True):
         """Whether nothing differs."""
         return not any(each.failed for each in self.checks)
 
+    @property
+    def left(self) -> int:
+        """How many results were not compared."""
+        return sum(each.unknown for each in self.checks)
+
 
 def verify(
     worker: Worker,
@@ -148,8 +153,19 @@ def _account(what: str, spec: AuditSpec, file: Path, checks: Sequence[Check]) ->
     )
 
 
+def verdict(verification: VerificationReport) -> str:
+    """Return the verdict: the first words of every form of it."""
+    if not verification.holds:
+        return "Does not match."
+    done = verification.what.capitalize()
+    if not verification.left:
+        return f"{done}."
+    results = words.counted(verification.left, "result")
+    return f"{done} in part: {results} not compared."
+
+
 def summary(verification: VerificationReport) -> str:
-    """Say in two sentences whether anything differs, and how much could not be compared."""
+    """Return the verdict, whether anything differs, and how much could not be compared."""
     tried = sum(each.tried - each.unknown for each in verification.checks if each.tried)
     failed = sum(each.failed for each in verification.checks)
     bad = sum(1 for each in verification.checks if each.failed)
@@ -160,6 +176,7 @@ def summary(verification: VerificationReport) -> str:
         if failed
         else f"No mismatch in {words.number(tried)} comparisons."
     )
+    said = f"{verdict(verification)} {said}"
     if not left:
         return f"{said} All checks were made."
     return f"{said} Incomplete: {left} of the checks could not be made, or only partly."
@@ -191,8 +208,8 @@ def text(verification: VerificationReport) -> str:
     """Say what came of it in lines."""
     width = max((len(state(each)) for each in verification.checks), default=0) + 2
     lines = [
-        f"{_kind(verification)} {words.quoted(verification.title)} ({verification.audit}).",
         summary(verification),
+        f"{_kind(verification)} of {words.quoted(verification.title)} ({verification.audit}).",
         "",
     ]
     for each in verification.checks:
@@ -203,13 +220,14 @@ def text(verification: VerificationReport) -> str:
     if changed:
         lines += ["", "Versions that changed:"]
         lines += [f"{'':<{width}}{name}: {was}, now {there}" for name, was, there in changed]
-    return "\n".join((*lines, "", summary(verification)))
+    return "\n".join(lines)
 
 
 def figures(verification: VerificationReport) -> dict[str, object]:
     """Return the same for programs."""
     return {
         "what": verification.what,
+        "verdict": verdict(verification),
         "holds": verification.holds,
         "summary": summary(verification),
         "audit": verification.audit,
@@ -248,7 +266,7 @@ def report(verification: VerificationReport) -> Report:
         header=verification.title
         if len(verification.title) <= 80
         else f"{verification.title[:79].rstrip()}…",
-        kind=_kind(verification).removesuffix(":"),
+        kind=_kind(verification),
         status="Final",
         identity=verification.audit,
         cover=(
@@ -309,7 +327,7 @@ def _json(verification: VerificationReport) -> bytes:
 
 
 def _kind(verification: VerificationReport) -> str:
-    return "Audit verified:" if verification.what == "verified" else "Audit reproduced:"
+    return "Verification" if verification.what == "verified" else "Reproduction"
 
 
 def _check_texts(head: str, checks: list[Check]) -> list[Text]:

@@ -460,18 +460,36 @@ def told(made):
 
 def test_the_summary_says_how_much_could_not_be_checked(told):
     assert verified.summary(told) == (
-        f"Mismatch in 2 of 1,213 comparisons, in 1 of 4 checks. Incomplete: 2 {phrases.CHECKS_LEFT}"
+        "Does not match. Mismatch in 2 of 1,213 comparisons, in 1 of 4 checks. "
+        f"Incomplete: 2 {phrases.CHECKS_LEFT}"
     )
     fine = msgspec.structs.replace(told, checks=told.checks[:1])
     assert verified.summary(fine) == (
-        f"{phrases.NOTHING_DIFFERS} 1,200 comparisons. All checks were made."
+        f"Verified. {phrases.NOTHING_DIFFERS} 1,200 comparisons. All checks were made."
     )
     assert (told.holds, fine.holds) == (False, True)
 
 
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        ((0,), "Reproduced. "),
+        ((0, 2), "Reproduced in part: 1 result not compared. "),
+        ((0, 3), "Reproduced in part: 2 results not compared. "),
+        ((0, 1, 2), "Does not match. "),
+    ],
+)
+def test_the_verdict_comes_first(told, places, said):
+    checked = tuple(told.checks[place] for place in places)
+    report = msgspec.structs.replace(told, what="reproduced", checks=checked)
+    assert verified.text(report).startswith(said)
+    assert verified.figures(report)["verdict"] == said.strip()
+
+
 def test_it_is_told_in_lines(told):
     lines = verified.text(told).splitlines()
-    assert lines[0].startswith("Audit verified: “Who gets =cmd() credit?” (FD-0000-1111-2222)")
+    assert lines[0].startswith("Does not match.")
+    assert lines[1] == "Verification of “Who gets =cmd() credit?” (FD-0000-1111-2222)."
     assert "agrees          What agrees: 1,200 compared." in lines
     assert "MISMATCH        What differs: 10 compared, 2 mismatched." in lines
     assert "not checked     What was left." in lines
