@@ -84,10 +84,10 @@ def compare(
     people_found, covered = [], []
     for run in runs:
         reached = np.zeros(len(groups.sizes), dtype=np.int64)
-        found = [np.empty((0, len(domain.others)))]
+        found = [np.empty((0, len(domain.identifying)))]
         for rows in store.found_rows(run.id):
             reached += coverage(groups, rows)
-            found.append(rows[:, domain.others])
+            found.append(domain.identity(rows))
             read += len(rows)
             watch(min(read / total, 1.0))
         people_found.append(np.concatenate(found))

@@ -202,7 +202,7 @@ def _pairs_to_repair(run: RunSpec, store: Store) -> tuple[Rows, Rows, NDArray[np
         room -= len(kept[-1][0])
         flagged += len(kept[-1][0]) if query.mark else 0
     rows, partners, numbers = (np.concatenate(each) for each in zip(*kept, strict=True))
-    first = _first_of_each(rows[:, store.spec.domain.others])
+    first = _first_of_each(store.spec.domain.identity(rows))
     return rows[first], partners[first], numbers[first], int((first < flagged).sum())
 
 

@@ -37,7 +37,7 @@ class UniquePairs:
     """Lets each instance through once, by what is equal in its counterfactual set."""
 
     def __init__(self, domain: Domain) -> None:
-        self._columns = domain.others
+        self._domain = domain
         #: The keys let through, in sorted arrays of which each is at least twice the next: so that
         #: many small batches do not sort all of them each time.
         self._met: list[Keys] = []
@@ -49,7 +49,7 @@ class UniquePairs:
 
     def new(self, found: Found, most: int | None = None) -> Found:
         """Return the instances that were not met before, the first of each, ``most`` of them."""
-        given = keys(found.rows[:, self._columns])
+        given = keys(self._domain.identity(found.rows))
         order = np.argsort(given, kind="stable")
         ordered = given[order]
         fresh = np.ones(len(given), dtype=np.bool_)

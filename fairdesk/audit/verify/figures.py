@@ -268,9 +268,8 @@ def _hits(store: Store, ask: Ask, drawn: Rows) -> int:
     domain, hits = store.spec.domain, 0
     size = max(1, _AT_ONCE // len(domain.combinations))
     for start in range(0, len(drawn), size):
-        similar = domain.similar(drawn[start : start + size])
-        flat = similar.reshape(-1, similar.shape[2])
-        allowed = domain.allowed(flat)
+        similar, compared = domain.members(drawn[start : start + size])
+        flat, allowed = similar.reshape(-1, similar.shape[2]), compared.reshape(-1)
         answers = np.full(len(flat), -1, dtype=np.intp)
         answers[allowed] = labels(ask(flat[allowed]))
         predicted_class = answers.reshape(similar.shape[:2])

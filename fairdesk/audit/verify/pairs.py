@@ -264,6 +264,7 @@ class _Looked:
             members[:, :, position] = values
             flat = domain.apply_dependencies(members).reshape(-1, members.shape[2])
             other = (pairs.rows[some, position, None] != values).ravel()
+            other &= np.tile(domain.comparable(place), len(some))
             other[other] = domain.allowed(flat[other])
             if not other.any():
                 continue

@@ -58,7 +58,11 @@ class AbsentCombination(msgspec.Struct, frozen=True):
 
 
 def absent_combinations(
-    attributes: Sequence[Attribute], table: Table, constraints: Sequence[str] = ()
+    attributes: Sequence[Attribute],
+    table: Table,
+    constraints: Sequence[str] = (),
+    *,
+    of_protected: bool = False,
 ) -> tuple[AbsentCombination, ...]:
     """Find the combinations of two values that never occur, the most surprising ones first.
 
@@ -75,6 +79,9 @@ def absent_combinations(
         their values anew.
     constraints : sequence of str
         What is excluded already is not found again.
+    of_protected : bool
+        Only values of a protected attribute with those of one that is not; and an attribute
+        follows only from a protected one.
 
     Raises
     ------
@@ -98,8 +105,15 @@ def absent_combinations(
             continue
         if frozenset((one.attribute.name, other.attribute.name)) in tied:
             continue
+        if of_protected:
+            protected = [each.attribute.role is Role.PROTECTED for each in (one, other)]
+            if protected[0] is protected[1]:
+                continue
+            ways = [(other, one) if protected[0] else (one, other)]
+        else:
+            ways = [(one, other), (other, one)]
         absent = list(_absent(one, other, rules, rows.shape[1]))
-        together = _follows(one, other, rows, table, following) if len(absent) > 1 else None
+        together = _follows(ways, rows, table, following) if len(absent) > 1 else None
         found += absent if together is None else [together]
     return tuple(sorted(found, key=lambda each: (-each.expected, each.what)))
 
@@ -237,16 +251,21 @@ def _absent(
 
 
 def _follows(
-    one: _Side, other: _Side, rows: Rows, table: Table, following: list[Dependence]
+    ways: Sequence[tuple[_Side, _Side]],
+    rows: Rows,
+    table: Table,
+    following: list[Dependence],
 ) -> AbsentCombination | None:
     """Return that one of two attributes follows from the other, where every row says so.
 
-    A number rather follows from names than names from a number. ``following`` is what follows
-    already; what is found is added.
+    Parameters
+    ----------
+    ways : sequence of two sides
+        What may follow, and from which; a number rather follows from names than the reverse.
+    following : list of Dependence
+        What follows already; what is found is added.
     """
-    for target, source in sorted(
-        ((one, other), (other, one)), key=lambda both: bool(both[0].attribute.values)
-    ):
+    for target, source in sorted(ways, key=lambda both: bool(both[0].attribute.values)):
         follows = Dependence(target.attribute.name, source.attribute.name)
         try:
             learned, otherwise = learn(follows, (target.attribute, source.attribute), table)

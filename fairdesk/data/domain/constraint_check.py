@@ -12,6 +12,7 @@ from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.determined import learn
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.support import Support
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 
@@ -85,6 +86,7 @@ def constrained_domain(
     texts: Sequence[str],
     table: Table,
     unseen: Sequence[Attribute] = (),
+    support: Support | None = None,
 ) -> Domain:
     """Make a domain whose people fulfil constraints.
 
@@ -99,13 +101,17 @@ def constrained_domain(
         The data, from which is learned what follows from what.
     unseen : sequence of Attribute
         Protected columns that the model is not given; no constraint speaks of them.
+    support : Support, optional
+        What the data support of comparisons, as `learn_support` returns it or as the auditor
+        changed it.
 
     Raises
     ------
     SpecError
         When a text cannot be read, or nothing can be asked about the domain.
     """
-    parsed = [parse(text, attributes) for text in texts]
+    support = support or Support()
+    parsed = [parse(text, attributes) for text in (*texts, *support.constraints)]
     dependences = [each for each in parsed if isinstance(each, Dependence)]
     followable = _followable(attributes, dependences)
     determined = {each.text: learn(each, followable, table)[0] for each in dependences}
@@ -113,9 +119,10 @@ def constrained_domain(
         parse(each.text, followable)  # may speak of a missing cell that is no value any more
     return Domain(
         followable,
-        tuple(dict.fromkeys(each.text for each in parsed)),
+        tuple(dict.fromkeys(each.text for each in parsed[: len(texts)])),
         tuple(determined.values()),
         tuple(unseen),
+        support,
     )
 
 

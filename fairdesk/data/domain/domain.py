@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import MOST_COMBINATIONS, Attribute, Role, encode
+from fairdesk.data.domain.companions import Companion, check_companions
 from fairdesk.data.domain.constraint_truth import Constraint, Dependence
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.determined import Determined, check_order, in_order
+from fairdesk.data.domain.support import Support
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.results.events import Rows
@@ -64,12 +66,15 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     unseen : tuple[Attribute, ...]
         Protected columns that the model is not given. No decision hangs on them, so no search
         changes them, and they are no columns of the rows; but they tell groups apart.
+    support : Support
+        What the data support of comparisons. Rows of the data stay in the domain whatever it says.
     """
 
     attributes: tuple[Attribute, ...]
     constraints: tuple[str, ...] = ()
     determined: tuple[Determined, ...] = ()
     unseen: tuple[Attribute, ...] = ()
+    support: Support = Support()
 
     def __post_init__(self) -> None:
         """Refuse a domain that nothing can be asked about.
@@ -86,6 +91,11 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         if strangers := strangers.difference(self.names):
             raise SpecError(f"There is no attribute “{min(strangers)}” that could be determined.")
         check_order(self.determined)
+        check_companions(
+            (*self.support.companions, *self.support.proposed),
+            self.attributes,
+            [each.attribute for each in self.determined],
+        )
         if not self.grouping and not self.texts.size:
             raise SpecError(
                 "No attribute is protected.",
@@ -179,9 +189,11 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     def differing(self) -> NDArray[np.intp]:
         """Positions in which members of a similar set may differ.
 
-        Those of the protected attributes, and of all that are determined by these.
+        Those of the protected attributes, of their companions, and of all that are determined by
+        these.
         """
         names = {self.names[i] for i in self.protected}
+        names |= {each.attribute for each in self.support.companions}
         for each in in_order(self.determined):
             if each.by in names:
                 names.add(each.attribute)
@@ -192,6 +204,53 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """Positions of all attributes in which members of a similar set are equal."""
         # NumPy's difference of sets would load what only masked arrays need
         return np.delete(np.arange(len(self.attributes)), self.differing)
+
+    @cached_property
+    def identifying(self) -> NDArray[np.intp]:
+        """Positions by whose codes in `canonical` rows similar sets are told apart."""
+        companions = np.array([target for target, _, _ in self._companions], dtype=np.intp)
+        return np.union1d(self.others, companions)
+
+    def canonical(self, rows: Rows) -> Rows:
+        """Return rows with one code of a companion for all that stand for each other.
+
+        Equal in `identifying` are exactly the members of a similar set. The rows themselves are
+        returned where there are no companions.
+        """
+        if not self._representatives:
+            return rows
+        rows = rows.copy()
+        for target, codes, representatives in self._representatives:
+            place = np.minimum(np.searchsorted(codes, rows[..., target]), len(codes) - 1)
+            known = codes[place] == rows[..., target]
+            rows[..., target] = np.where(known, representatives[place], rows[..., target])
+        return rows
+
+    def identity(self, rows: Rows) -> Rows:
+        """Return what tells the similar sets of ``(n, d)`` rows apart: ``(n, k)``."""
+        return self.canonical(rows)[:, self.identifying]
+
+    @cached_property
+    def _companions(self) -> tuple[tuple[int, int, Companion], ...]:
+        return self._placed(self.support.companions)
+
+    @cached_property
+    def _proposed(self) -> tuple[tuple[int, int, Companion], ...]:
+        return self._placed(self.support.proposed)
+
+    def _placed(self, companions: tuple[Companion, ...]) -> tuple[tuple[int, int, Companion], ...]:
+        places = {name: i for i, name in enumerate(self.names)}
+        return tuple((places[each.attribute], places[each.by], each) for each in companions)
+
+    @cached_property
+    def _representatives(self) -> tuple[tuple[int, Rows, Rows], ...]:
+        """Of each companion its place, the codes that move, ascending, and what stands for each."""
+        found = []
+        for target, source, each in self._companions:
+            codes = np.unique([code for move in each.moves for code in (move.code, move.becomes)])
+            compared = self.attributes[source].compared
+            found.append((target, codes, each.representatives(codes, compared)))
+        return tuple(found)
 
     @cached_property
     def low(self) -> Rows:
@@ -290,10 +349,38 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
                 )
         return tuple(each for each in parsed if isinstance(each, Constraint))
 
+    @cached_property
+    def all_rules(self) -> tuple[Constraint, ...]:
+        """The constraints, and those that `support` adds, read."""
+        parsed = (parse(text, self.attributes) for text in self.support.constraints)
+        return (*self.rules, *(each for each in parsed if isinstance(each, Constraint)))
+
     @property
     def has_constraints(self) -> bool:
         """Whether there is anything beyond ranges that a person must fulfil."""
-        return bool(self.constraints or self.determined)
+        return bool(self.constraints or self.determined or self.support)
+
+    @cached_property
+    def every_combination(self) -> Domain:
+        """The same domain with every comparison of protected values, supported by data or not."""
+        parsed = (parse(text, self.attributes) for text in self.constraints)
+        own = {(each.attribute, each.by) for each in parsed if isinstance(each, Dependence)}
+        return Domain(
+            self.attributes,
+            self.constraints,
+            tuple(each for each in self.determined if (each.attribute, each.by) in own),
+            self.unseen,
+        )
+
+    @cached_property
+    def with_proposed(self) -> Domain:
+        """The same domain as if the proposed companions were confirmed."""
+        support = msgspec.structs.replace(
+            self.support,
+            companions=(*self.support.companions, *self.support.proposed),
+            proposed=(),
+        )
+        return Domain(self.attributes, self.constraints, self.determined, self.unseen, support)
 
     @property
     def resembles_data(self) -> bool:
@@ -303,8 +390,8 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     def similar(self, rows: Rows) -> Rows:
         """Return the similar sets of rows: each with every combination of protected values.
 
-        What is determined by a protected value follows it. `allowed` tells which of the members
-        there can be.
+        What is determined by a protected value follows it, and companions change with theirs.
+        `members` tells which of these are compared.
 
         Returns
         -------
@@ -314,6 +401,69 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         everyone = np.repeat(rows[:, None, :], len(self.combinations), axis=1)
         everyone[:, :, self.protected] = self.combinations
         return self.apply_dependencies(everyone)
+
+    def members(self, rows: Rows) -> tuple[Rows, NDArray[np.bool_]]:
+        """Return the similar sets of rows of the domain, and which members are compared.
+
+        A row itself is one of them. Another one must fulfil the constraints and be supported by
+        the data; a row that contradicts what they support is compared with none.
+
+        Returns
+        -------
+        similar : Rows
+            ``(n, C, d)``, as of `similar`.
+        compared : NDArray[np.bool_]
+            ``(n, C)``.
+        """
+        similar = self.similar(rows)
+        compared = self.allowed(similar.reshape(-1, rows.shape[1])).reshape(similar.shape[:2])
+        if self.support:
+            own = self.combination_of(rows)
+            compared &= self.allowed(rows)[:, None] & self._common_beside(own)
+            compared[np.arange(len(rows)), own] = self._fulfils(rows)
+        return similar, compared
+
+    def possible(self, similar: Rows) -> NDArray[np.bool_]:
+        """Return which members of ``(n, C, d)`` similar sets there may be, whoever is compared.
+
+        Values that too few rows have are left out.
+        """
+        allowed = self.allowed(similar.reshape(-1, similar.shape[2]))
+        return np.asarray(allowed.reshape(similar.shape[:2]) & self.common)
+
+    def comparable(self, place: int) -> NDArray[np.bool_]:
+        """Return which compared values of a protected attribute enough rows have: ``(v,)``.
+
+        Parameters
+        ----------
+        place : int
+            The attribute's place among the protected ones.
+        """
+        attribute = self.attributes[self.protected[place]]
+        rare = {code for name, code in self.support.rare if name == attribute.name}
+        return np.array([code not in rare for code in attribute.compared], dtype=np.bool_)
+
+    @cached_property
+    def _digits(self) -> NDArray[np.intp]:
+        """``(p, C)``; the place of each combination's value among those of its attribute."""
+        sizes = [len(self.attributes[i].compared) for i in self.protected]
+        numbers = np.arange(len(self.combinations))
+        return np.array(np.unravel_index(numbers, sizes), dtype=np.intp).reshape(len(sizes), -1)
+
+    @cached_property
+    def common(self) -> NDArray[np.bool_]:
+        """``(C,)``; which combinations consist of values that enough rows have."""
+        fine = np.ones(len(self.combinations), dtype=np.bool_)
+        for place, digits in enumerate(self._digits):
+            fine &= self.comparable(place)[digits]
+        return fine
+
+    def _common_beside(self, own: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which combinations have no rare value but those of the own one: ``(n, C)``."""
+        fine = np.ones((len(own), len(self.combinations)), dtype=np.bool_)
+        for place, digits in enumerate(self._digits):
+            fine &= self.comparable(place)[digits] | (digits == digits[own][:, None])
+        return fine
 
     def counterparts(self, rows: Rows, combination: NDArray[np.intp]) -> Rows:
         """Return of each row's similar set one member: ``(n, d)``.
@@ -330,13 +480,18 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         return self.apply_dependencies(others)
 
     def apply_dependencies(self, rows: Rows) -> Rows:
-        """Set the attributes that others determine to the values that follow from those.
+        """Set companions, and the attributes that others determine, to what follows from those.
 
         Parameters
         ----------
         rows : Rows
             ``(..., d)``; changed in place, and given back. NaN where what follows is not known.
         """
+        for target, source, each in self._companions:
+            rows[..., target] = each.follow(rows[..., source], rows[..., target])
+        return self._determine(rows)
+
+    def _determine(self, rows: Rows) -> Rows:
         for target, source, each in self._followers:
             rows[..., target] = each.follow(rows[..., source])
         return rows
@@ -349,14 +504,24 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         )
 
     def allowed(self, rows: Rows) -> NDArray[np.bool_]:
-        """Return for each of ``(n, d)`` rows within the ranges whether it fulfils the constraints.
+        """Return for each of ``(n, d)`` rows within the ranges whether there may be such a row.
 
-        One is broken where it is false, not where missing cells keep it from being decided.
+        It fulfils the constraints, and has no values together that the data do not support. A
+        constraint is broken where it is false, not where missing cells keep it from being decided.
         """
+        fine = self._fulfils(rows, self.all_rules)
+        for target, source, each in (*self._companions, *self._proposed):
+            fine &= rows[:, target] == each.follow(rows[:, source], rows[:, target])
+        return fine
+
+    def _fulfils(
+        self, rows: Rows, rules: tuple[Constraint, ...] | None = None
+    ) -> NDArray[np.bool_]:
+        """Return which rows fulfil constraints, by default those of the auditor: ``(n,)``."""
         fine = np.ones(len(rows), dtype=np.bool_)
         for target, source, each in self._followers:
             fine &= rows[:, target] == each.follow(rows[:, source])
-        for constraint in self.rules:
+        for constraint in self.rules if rules is None else rules:
             fine &= constraint.holds(rows)
         return fine
 
@@ -373,13 +538,18 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             ``(n,)``; the index of each row's own combination of protected values.
         """
         snapped = self.clip(rows)
+        combination = self.combination_of(snapped)
+        snapped[:, self.protected] = self.combinations[combination]
+        return self._determine(snapped), combination
+
+    def combination_of(self, rows: Rows) -> NDArray[np.intp]:
+        """Return the index of the nearest combination of compared values of rows, ``(n,)``."""
         combination = np.zeros(len(rows), dtype=np.intp)
         for position in self.protected:
             attribute = self.attributes[position]
-            nearest = attribute.nearest_compared(snapped[:, position])
-            snapped[:, position] = np.array(attribute.compared)[nearest]
+            nearest = attribute.nearest_compared(rows[:, position])
             combination = combination * len(attribute.compared) + nearest
-        return self.apply_dependencies(snapped), combination
+        return combination
 
     def admit(self, rows: Rows) -> tuple[Rows, NDArray[np.intp]]:
         """Bring rows into the domain, as `snap` does, and leave out whom it cannot hold.
@@ -397,7 +567,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         snapped, combination = self.snap(rows)
         if not self.has_constraints:
             return snapped, combination
-        fine = self.allowed(snapped)
+        fine = self._admitted(snapped)
         bad = np.flatnonzero(~fine)
         for part in np.array_split(bad, max(1, bad.size * len(self.combinations) // 100_000)):
             members = self.similar(snapped[part])
@@ -409,6 +579,10 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             combination[part], snapped[part] = chosen, members[each, chosen]
             fine[part] = possible[each, chosen]
         return snapped[fine], combination[fine]
+
+    def _admitted(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which rows of the data a search can start from: what they support is no matter."""
+        return self._fulfils(rows)
 
     def clip(self, codes: Rows, positions: NDArray[np.intp] | slice = slice(None)) -> Rows:
         """Return codes on the grid of their attributes, within the range.
@@ -439,7 +613,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             codes = rows[:, self.stepped]
             inside &= (codes == self.clip(codes, self.stepped)).all(axis=1)
         if self.has_constraints:
-            inside[inside] = self.allowed(rows[inside])
+            inside[inside] = self._admitted(rows[inside])
         return np.asarray(inside)
 
     def sample(self, rng: np.random.Generator, n: int, people: Rows | None = None) -> Rows:
@@ -520,7 +694,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         if people is not None and self.fixed.size:
             real = people[rng.integers(len(people), size=n)]
             rows[:, self.fixed] = real[:, self.fixed]
-        return self.apply_dependencies(rows)
+        return self._determine(rows)
 
     def encode(self, table: Table) -> Rows:
         """Bring a table's rows into this domain's codes: as `attributes.encode`."""

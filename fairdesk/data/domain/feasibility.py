@@ -100,12 +100,10 @@ def admits(domain: Domain, people: Rows | None = None, *, seconds: float = SECON
 
 def _real_pair(domain: Domain, people: Rows) -> tuple[tuple[float, ...], ...] | None:
     """Find a real person of whom two members of the similar set are allowed."""
-    d, c = people.shape[1], len(domain.combinations)
-    size = max(1, 100_000 // c)
+    size = max(1, 100_000 // len(domain.combinations))
     for start in range(0, len(people), size):
         rows, _ = domain.admit(people[start : start + size])
-        members = domain.similar(rows)
-        fine = domain.allowed(members.reshape(-1, d)).reshape(-1, c)
+        members, fine = domain.members(rows)
         enough = np.flatnonzero(fine.sum(axis=1) >= 2)
         if enough.size:
             first, second = members[enough[0]][fine[enough[0]]][:2].tolist()
@@ -148,7 +146,7 @@ class _Solver:
         """Return the condition that two rows are members of one similar set."""
         names, first, second = self._domain.names, self._person.codes, self._partner.codes
         protected = [names[i] for i in self._domain.protected]
-        equal = [first[names[i]] == second[names[i]] for i in self._domain.others]
+        equal = [first[names[i]] == second[names[i]] for i in self._domain.identifying]
         differ = [first[name] != second[name] for name in protected]
         return (
             f"two instances differ in {', '.join(named(name) for name in protected)} only",
@@ -197,7 +195,7 @@ def conditions(domain: Domain, *people: UnknownPerson) -> Iterator[tuple[str, An
         else:
             text, parts = _limit(attribute), [person.limit(attribute) for person in people]
         yield text, people[0].every(parts)
-    for constraint in domain.rules:
+    for constraint in domain.all_rules:
         holds = [~constraint.formula.truth(person)[1] for person in people]
         yield constraint.text, people[0].every(holds)
 

@@ -225,7 +225,7 @@ class SearchContext:
         self._near = None if criterion is None else criterion.near
         self.cached_model = CachedModel(model)
         self._kernels = kernels
-        self._people = VisitedSet(domain.others)
+        self._people = VisitedSet(domain.identifying)
         self._booked: list[tuple[Rows, NDArray[np.intp], CombinationScores]] = []
         self.fits = _both(fits, self._near)
         members = np.zeros((len(domain.combinations), len(domain.attributes)))
@@ -233,7 +233,7 @@ class SearchContext:
         self._protected = domain.protected.astype(np.int64)
         self._combination_keys: Keys = kernels.shared_keys(members, self._protected)
         if known is not None and len(known):
-            keys = self._people.keys(known)
+            keys = self._people.keys(domain.canonical(known))
             self._people.meet(keys)
             self._people.condemn(keys)
 
@@ -261,7 +261,7 @@ class SearchContext:
 
         Members that break a constraint are not sent.
         """
-        return self._ask(rows, self._people.keys(rows))
+        return self._ask(rows, self._people.keys(self.domain.canonical(rows)))
 
     def _ask(self, rows: Rows, keys: Keys) -> CombinationScores:
         members = len(self.domain.combinations)
@@ -292,9 +292,8 @@ class SearchContext:
 
     def _scores_of_allowed(self, rows: Rows) -> Scores:
         """Query the model about everybody in the similar sets who may be."""
-        similar = self.domain.similar(rows)
-        everyone = similar.reshape(-1, rows.shape[1])
-        allowed = self.domain.allowed(everyone)
+        similar, compared = self.domain.members(rows)
+        everyone, allowed = similar.reshape(-1, rows.shape[1]), compared.reshape(-1)
         answers = self.cached_model.predict(everyone[allowed])
         scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)
         scores[allowed] = answers
@@ -310,7 +309,7 @@ class SearchContext:
         combination : NDArray[np.intp]
             ``(n,)``; the index of each row's protected values in ``domain.combinations``.
         """
-        keys = self._people.keys(rows)
+        keys = self._people.keys(self.domain.canonical(rows))
         new = self._people.meet(keys)
         if new.size and self.fits is not None:
             fit = self.fits(rows[new])

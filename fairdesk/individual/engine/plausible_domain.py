@@ -39,6 +39,7 @@ class PlausibleDomain(Domain, frozen=True, dict=True, eq=False, kw_only=True):
             domain.constraints,
             domain.determined,
             domain.unseen,
+            domain.support,
             criterion=criterion,
         )
 
@@ -57,6 +58,12 @@ class PlausibleDomain(Domain, frozen=True, dict=True, eq=False, kw_only=True):
         fine = super().allowed(rows)
         if fine.any():
             fine[fine] = self.criterion.usual(rows[fine])
+        return fine
+
+    def _admitted(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which rows fulfil the constraints and are usual."""
+        fine = super()._admitted(rows)
+        fine[fine] = self.criterion.usual(rows[fine])
         return fine
 
     def draw(

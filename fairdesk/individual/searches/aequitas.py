@@ -161,7 +161,7 @@ class _Search:
         self.context, self.domain, self.options, self.rng = context, context.domain, options, rng
         self.sigma = sigma
         self.step = self.domain.whole_steps(options.perturbation_unit)
-        self.met = VisitedSet(self.domain.others)
+        self.met = VisitedSet(self.domain.identifying)
         self.batch = max(1, 2 * WALKERS // len(self.domain.combinations))
         context.gamma = options.gamma
 
@@ -250,5 +250,5 @@ class _Search:
     def _unmet(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whom of these the search had not met, ``(n,)``; of two alike the first."""
         unmet = np.zeros(len(rows), dtype=np.bool_)
-        unmet[self.met.meet(self.met.keys(rows))] = True
+        unmet[self.met.meet(self.met.keys(self.domain.canonical(rows)))] = True
         return unmet

@@ -230,8 +230,8 @@ class _Search:
 
     def _members(self, rows: Rows) -> Rows:
         """Return everybody in people's similar sets who may be."""
-        everyone = self.domain.similar(rows).reshape(-1, rows.shape[1])
-        return everyone[self.domain.allowed(everyone)] if self.domain.has_constraints else everyone
+        similar, compared = self.domain.members(rows)
+        return similar[compared]
 
     def _explained(self, cases: list[_Case], beside: Rows | None = None) -> list[Path]:
         """Return the explanations of cases; those that are missing are asked for together."""
@@ -244,4 +244,4 @@ class _Search:
 
     def _person(self, case: _Case) -> bytes:
         """Return a key of what the members of a similar set have in common."""
-        return bytes((case.row[self.domain.others] + 0.0).data)  # -0.0 and 0.0 are one
+        return bytes((self.domain.identity(case.row[None]) + 0.0).data)  # -0.0 and 0.0 are one

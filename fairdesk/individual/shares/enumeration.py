@@ -62,8 +62,7 @@ def population(domain: Domain, real: Rows, most: int) -> int | None:
     if everybody.size * len(domain.combinations) > most:
         return None
     blocks = map(everybody.block, range(everybody.blocks))
-    members = (domain.similar(rows).reshape(-1, rows.shape[1]) for rows in blocks)
-    return sum(int(domain.allowed(each).sum()) for each in members)
+    return sum(int(domain.possible(domain.similar(rows)).sum()) for rows in blocks)
 
 
 class Sets:
@@ -103,7 +102,10 @@ class Sets:
         self.blocks = -(-self._outer // self._at_once)
 
     def block(self, number: int) -> Rows:
-        """Return of each set of a block one member, ``(m, d)``, which may break a constraint."""
+        """Return of each set of a block one member, ``(m, d)``, which may break a constraint.
+
+        Of the values of a companion that stand for each other the first is taken.
+        """
         domain, first, inner, start = self._domain, self._first, self._inner, number * self._at_once
         numbers = np.arange(start, min(start + self._at_once, self._outer))
         codes, who = _mixed_radix(domain, self._free[:first], self._counts[:first], numbers)
@@ -111,7 +113,11 @@ class Sets:
         rows[:, :, self._free[:first]] = codes[:, None, :]
         rows[:, :, self._free[first:]] = inner
         rows[:, :, domain.protected] = domain.combinations[0]
-        return domain.apply_dependencies(rows.reshape(-1, rows.shape[2]))
+        flat = rows.reshape(-1, rows.shape[2])
+        canonical = domain.canonical(flat)
+        if canonical is not flat:
+            flat = flat[(canonical == flat).all(axis=1)]
+        return domain.apply_dependencies(flat)
 
 
 def _mixed_radix(
@@ -308,11 +314,10 @@ def _score_combinations(
         scores = context.cached_model.predict_anew(flat).reshape(n, width, -1)
         nobody = np.zeros(n, dtype=np.intp)
         return rows, nobody, np.full(n, width), CombinationScores(scores, labels(scores))
-    allowed = domain.allowed(flat) if domain.has_constraints else np.ones(len(flat), dtype=np.bool_)
+    allowed = domain.possible(similar)
     meant = allowed.copy()
     if context.fits is not None and allowed.any():
-        meant[allowed] = context.fits(flat[allowed])
-    allowed, meant = allowed.reshape(n, width), meant.reshape(n, width)
+        meant[allowed] = context.fits(similar[allowed])
     some = np.flatnonzero(meant.any(axis=1))
     context.rejected += n - len(some)
     allowed, meant, similar = allowed[some], meant[some], similar[some]

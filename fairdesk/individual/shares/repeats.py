@@ -206,9 +206,7 @@ def _counterfactuals(
     ranks = rng.random((n, count))
     ranks[np.arange(n), combination] = np.inf
     if domain.has_constraints:
-        similar = domain.similar(rows)
-        allowed = domain.allowed(similar.reshape(n * count, -1)).reshape(n, count)
-        ranks[~allowed] = np.inf
+        ranks[~domain.members(rows)[1]] = np.inf
     chosen: NDArray[np.intp] = ranks.argmin(axis=1)
     chosen[np.isinf(ranks[np.arange(n), chosen])] = -1
     return chosen

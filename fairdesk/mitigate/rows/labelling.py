@@ -124,11 +124,8 @@ def _similar(mitigation: MitigationContext, rows: Rows) -> Classes:
     domain, classes = mitigation.domain, _classes(mitigation)
 
     def labelled(part: Rows) -> Classes:
-        members = domain.similar(part)
-        people = members.reshape(-1, members.shape[2])
-        allowed = np.ones(len(people), dtype=np.bool_)
-        if domain.has_constraints:
-            allowed = domain.allowed(people)
+        members, compared = domain.members(part)
+        people, allowed = members.reshape(-1, members.shape[2]), compared.reshape(-1)
         scores = np.zeros((len(people), classes))
         scores[allowed] = own_scores(mitigation, mitigation.model, people[allowed])
         votes = np.zeros((len(people), classes), dtype=np.int64)

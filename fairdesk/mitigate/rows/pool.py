@@ -69,7 +69,7 @@ def of_pairs(
         [rng.permutation(flagged), flagged + rng.permutation(len(mitigation.pairs) - flagged)]
     )
     held_out = np.concatenate([split.validation, split.test])
-    seen = Seen(mitigation.domain.others, mitigation.rows[held_out])
+    seen = Seen(mitigation.domain, mitigation.rows[held_out])
     like = seen.barred(mitigation.pairs[order])
     fine = order[~like]
     fine = fine[seen.new(mitigation.pairs[fine])]

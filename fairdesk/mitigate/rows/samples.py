@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.sampling import Neighbours, starting
@@ -50,20 +51,20 @@ class Seen:
 
     Parameters
     ----------
-    columns : NDArray[np.intp]
-        What is looked at for the rows that must not come.
+    domain : Domain
+        Tells rows apart by what members of a similar set have in common.
     held_out : Rows
         ``(n, d)``; these rows.
     """
 
-    def __init__(self, columns: NDArray[np.intp], held_out: Rows) -> None:
-        self._columns = columns
-        self._held_out = _keys(held_out[:, columns])
+    def __init__(self, domain: Domain, held_out: Rows) -> None:
+        self._domain = domain
+        self._held_out = _keys(domain.identity(held_out))
         self._met = np.empty(0, dtype=np.uint64)
 
     def barred(self, rows: Rows) -> NDArray[np.bool_]:
         """``(m,)``; which rows are held out."""
-        return np.isin(_keys(rows[:, self._columns]), self._held_out)
+        return np.isin(_keys(self._domain.identity(rows)), self._held_out)
 
     def new(self, rows: Rows, columns: NDArray[np.intp] | None = None) -> NDArray[np.bool_]:
         """``(m,)``; which rows come for the first time; they are remembered.
@@ -75,7 +76,7 @@ class Seen:
         columns : NDArray[np.intp], optional
             What tells them apart; by default as of those that are held out.
         """
-        keys = _keys(rows[:, self._columns if columns is None else columns])
+        keys = _keys(self._domain.identity(rows) if columns is None else rows[:, columns])
         fresh = np.zeros(len(keys), dtype=np.bool_)
         fresh[np.unique(keys, return_index=True)[1]] = True
         fresh &= ~np.isin(keys, self._met)
@@ -190,7 +191,7 @@ def moved(
         )
     )
     held_out = np.concatenate([split.validation, split.test])
-    seen = Seen(domain.others, mitigation.rows[held_out])
+    seen = Seen(domain, mitigation.rows[held_out])
     everything = np.arange(len(domain.attributes))
     kept: list[tuple[Rows, Classes, NDArray[np.intp]]] = [
         (people[:0], np.empty(0, dtype=np.int64), within[:0])

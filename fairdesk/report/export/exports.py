@@ -226,7 +226,7 @@ def _certainty(spec: AuditSpec, score: float, decided: int) -> float:
 
 def _chosen(store: Store, room: int) -> Iterator[Pair]:
     """Choose pairs: flagged ones, then unmarked ones spread evenly; what two runs found, once."""
-    others = store.spec.domain.others
+    domain = store.spec.domain
     seen: set[bytes] = set()
     for mark in ("flagged", ""):
         numbers = store.numbers(PairQuery(run=None, mark=mark))
@@ -234,7 +234,7 @@ def _chosen(store: Store, room: int) -> Iterator[Pair]:
         wanted = numbers[np.arange(take) * len(numbers) // max(take, 1)].tolist()
         for start in range(0, take, _AT_ONCE):
             for pair in store.each_pair(PairQuery(among=tuple(wanted[start : start + _AT_ONCE]))):
-                key = pair.row[others].tobytes()
+                key = domain.identity(pair.row[None]).tobytes()
                 if key not in seen:
                     seen.add(key)
                     yield pair
