@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from contextlib import nullcontext, redirect_stdout
+from itertools import count
 from pathlib import Path
 
 import joblib
@@ -21,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 
 import fairdesk
 from fairdesk.app import audit as app_audit
-from fairdesk.app import outputs
+from fairdesk.app import outputs, time_limits
 from fairdesk.audit.catalogue.method import PURPOSES
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
@@ -961,14 +962,63 @@ def test_an_audit_without_a_method_follows_a_plan(plan, arguments, tmp_path, cap
     assert (METHODS["certify"].title in out) is (plan == "full")
 
 
-def test_a_plan_without_time_left_says_what_was_not_started(arguments, tmp_path, capsys):
+def test_a_plan_without_time_measures_nothing_and_writes_no_report(arguments, tmp_path, capsys):
     command = arguments("--time", "0.001", "--json")
     place = command.index("--method")
     del command[place : place + len(QUICK)]
-    assert cli.main(command) == 0
-    told = json.loads(capsys.readouterr().out)
+    assert cli.main(command) == 3
+    out, said = capsys.readouterr()
+    told = json.loads(out)
     assert len([each for each in told["warnings"] if phrases.OUT_OF_TIME in each]) == 4
-    assert "report.pdf" in told["files"]
+    assert list(told["files"]) == ["audit.fairdesk"]
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["audit.fairdesk"]
+    assert said.startswith("fairdesk: Nothing was measured")
+    assert "--time" in said
+
+
+def test_what_was_measured_is_written_and_what_was_not_is_named(
+    quick, tmp_path, monkeypatch, capsys
+):
+    # each look at the clock takes 40 s
+    monkeypatch.setattr(time_limits, "monotonic", count(0.0, 40.0).__next__)
+    assert cli.main(quick("--method", "groups", "--time", "60")) == 0
+    out = capsys.readouterr().out
+    assert "Warning: “Group metrics” was not started" in out
+    assert "Report ready" in out
+
+
+def test_an_audit_that_is_stopped_before_its_first_method_has_no_report(
+    quick, tmp_path, monkeypatch, capsys
+):
+    inspect = app_audit.inspect
+
+    def pressed(*arguments):
+        found = inspect(*arguments)
+        signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(app_audit, "inspect", pressed)
+    assert cli.main(quick()) == 130
+    assert "Report ready" not in capsys.readouterr().out
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["audit.fairdesk"]
+
+
+def test_the_time_limit_begins_when_data_and_model_are_open(quick, tmp_path, monkeypatch, capsys):
+    """What is slow before the first method takes nothing of the time of the methods."""
+    clock = [0.0]
+    monkeypatch.setattr(time_limits, "monotonic", lambda: clock[0])
+    inspect = app_audit.inspect
+
+    def slow(*arguments):
+        found = inspect(*arguments)
+        clock[0] += 1_000.0
+        return found
+
+    monkeypatch.setattr(app_audit, "inspect", slow)
+    assert cli.main(quick("--time", "60")) == 0
+    out = capsys.readouterr().out
+    assert phrases.OUT_OF_TIME not in out
+    assert "Report ready" in out
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from fairdesk.cluster import link
 from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.report.document import summarised
+from tests import phrases
 from tests.audit import fake_guest, making
 
 DEFAULTS = """
@@ -102,6 +103,15 @@ def test_each_audit_has_a_file_and_a_failed_one_ends_no_other(plan, capsys):
     with Store.read(made(path, "two")) as store:
         assert [run.spec.seed for run in store.runs()] == [3, 3]
         assert store.spec.title == "two"
+
+
+def test_an_audit_that_measured_nothing_is_one_that_failed(plan, capsys):
+    path = plan('model = "one.txt"', 'model = "two.txt"\ntime = 0.001')
+    assert run(path, "--json") == 1
+    first, second = json.loads(capsys.readouterr().out)["audits"]
+    assert (first["state"], second["state"]) == ("done", "failed")
+    assert phrases.OUT_OF_TIME in second["reason"]
+    assert not (path.with_name("plan-audits") / "two" / "report.pdf").exists()
 
 
 def test_what_is_done_and_unchanged_is_not_run_again(plan, tmp_path, capsys, monkeypatch):

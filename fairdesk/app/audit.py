@@ -95,6 +95,8 @@ class Outcome(msgspec.Struct, frozen=True):
         By the method's key, what a standard audit left out: why, a sentence.
     plausible : dict[int, PlausibleShare]
         By the run's number, how many of its pairs are plausible; without those that found none.
+    unmeasured : tuple[str, ...]
+        Why methods measured nothing, a sentence each.
     """
 
     spec: AuditSpec
@@ -105,6 +107,12 @@ class Outcome(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...]
     left_out: dict[str, str] = {}
     plausible: dict[int, PlausibleShare] = {}
+    unmeasured: tuple[str, ...] = ()
+
+    @property
+    def nothing_measured(self) -> bool:
+        """Whether no method measured anything: then there is no report."""
+        return bool(self.unmeasured) and not any(map(_measured, self.runs))
 
     @property
     def failure(self) -> str:
@@ -166,7 +174,6 @@ def _audit(
     watch: Callable[[RunState], None],
     stopped: Callable[[], bool],
 ) -> Outcome:
-    time_left = TimeLeft(question.limit)
     # where no method was asked for, the report still counts groups
     state = RunState(0, "groups", "running", phase="opening the data and the model")
     watch(state)
@@ -188,6 +195,7 @@ def _audit(
         refused: list[str] = []
         not_begun: list[str] = []
         left = list(runs)
+        time_left = TimeLeft(question.limit)
         while left and not stopped() and state.state != "stopped":
             run = left.pop(0)
             if (seconds_left := time_left.seconds) is not None:
@@ -212,15 +220,19 @@ def _audit(
             watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
 
         unweighed = _weigh(beside, store, doing, stopped)
-        files, trouble, unwritten = write_outputs(
-            store, folder, lambda name: doing(f"writing {name}"), question.files, pair_files
-        )
-        unseen = (each.name for each in spec.domain.unseen)
-        names = (*spec.domain.names, *unseen, spec.label)
         not_begun += [
             f"“{method_named(run.method).title}” was not started: the audit was stopped."
             for run in left
         ]
+        done = tuple(store.runs())
+        unmeasured = (*not_begun, *refused, *left_out.values(), *_unmeasured(done))
+        # a report, and tables, of nothing would pass for a result
+        wanted = (AUDIT_FILE,) if unmeasured and not any(map(_measured, done)) else question.files
+        files, trouble, unwritten = write_outputs(
+            store, folder, lambda name: doing(f"writing {name}"), wanted, pair_files
+        )
+        unseen = (each.name for each in spec.domain.unseen)
+        names = (*spec.domain.names, *unseen, spec.label)
         if question.standard is not None:
             # nobody asked for that method
             not_begun, refused = [*not_begun, *refused], []
@@ -228,10 +240,10 @@ def _audit(
             *_warnings(found, names),
             *_not_compared(spec),
             *not_begun,
+            *_unmeasured(done),
             *unweighed,
             *unwritten,
         )
-        done = tuple(store.runs())
         people = spec.domain.people(found.table)
         shares = {run.id: plausible_share(store, people, run.id) for run in done if run.found}
         return Outcome(
@@ -243,7 +255,22 @@ def _audit(
             warnings,
             left_out,
             {run_id: share for run_id, share in shares.items() if share is not None},
+            unmeasured,
         )
+
+
+def _measured(run: RunRecord) -> bool:
+    """Return whether there is any result of a run."""
+    return bool(run.tried or run.found or run.figures)
+
+
+def _unmeasured(runs: Collection[RunRecord]) -> Iterator[str]:
+    """Yield why runs that began measured nothing."""
+    for run in runs:
+        # that a run failed is said apart
+        if run.state != "failed" and not _measured(run):
+            why = run.message or "It ended before its first result."
+            yield f"“{method_named(run.method).title}” measured nothing: {why}"
 
 
 def _runs(

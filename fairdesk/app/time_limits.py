@@ -10,7 +10,7 @@ import msgspec
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.audit.catalogue.stages import UNTIMED
+from fairdesk.audit.catalogue.stages import NOT_BEGUN
 from fairdesk.audit.plan.spec import RunSpec
 
 #: The parameter by which a method knows how long it may take; 0 is until it is done.
@@ -37,12 +37,12 @@ _REPORT = 1.0
 
 
 class TimeLeft:
-    """How much of an audit's time is left; what is compiled once on a computer takes none of it.
+    """How much of an audit's time is left: what comes before a method can begin takes none of it.
 
     Parameters
     ----------
     limit : float, optional
-        The whole audit's, in seconds, from now on.
+        The whole audit's, in seconds, from now on: the first method can begin.
     """
 
     def __init__(self, limit: float | None) -> None:
@@ -52,7 +52,7 @@ class TimeLeft:
     def note(self, phase: str) -> None:
         """Note what the audit is doing now."""
         now = monotonic()
-        if UNTIMED & {self._phase, phase}:
+        if NOT_BEGUN & {self._phase, phase}:
             self._began += now - self._noted
         self._phase, self._noted = phase, now
 

@@ -33,6 +33,7 @@ from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
+    NOTHING_MEASURED,
     complain,
     print_lines,
     progress_bar,
@@ -56,8 +57,9 @@ PLANS = tuple(kind.value for kind in LIMITS)
 _EPILOG = """\
 The label column is never an input of the model. Several protected columns are varied together.
 The exit code is 0 when the audit is done, 1 when it failed (one line on standard error gives the
-reason), 2 for an invalid command line, 130 when it was stopped with Ctrl-C or SIGTERM: the results
-so far are kept and written.
+reason), 2 for an invalid command line, 3 when no method measured anything, for example because the
+time limit was too short (standard error says why, and no report is written), 130 when it was
+stopped with Ctrl-C or SIGTERM: the results so far are kept and written.
 """
 _OUT_HELP = (
     f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, {MANIFEST} with the SHA-256 "
@@ -208,8 +210,9 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         type=float,
         help=(
-            "time limit of the whole audit, in seconds; every method has a part of it, and one "
-            "that ends early leaves its rest to the later ones"
+            "time limit of the whole audit, in seconds, from when the first method can begin: data "
+            "and model are opened before; every method has a part of it, and one that ends early "
+            "leaves its rest to the later ones"
         ),
     )
     add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
@@ -361,7 +364,14 @@ def _audit(arguments: argparse.Namespace) -> int:
     if outcome.failure:
         complain(outcome.failure)
         return FAILED
-    return INTERRUPTED if stopped() or outcome.stopped else 0
+    if stopped() or outcome.stopped:
+        return INTERRUPTED
+    if outcome.nothing_measured:
+        remedy = () if question.limit is None else ("Allow more time with --time.",)
+        why = (*outcome.unmeasured, *remedy)
+        complain(f"Nothing was measured, so no report was written. {' '.join(why)}")
+        return NOTHING_MEASURED
+    return 0
 
 
 def _figures(outcome: Outcome) -> dict[str, object]:

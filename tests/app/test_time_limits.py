@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from fairdesk.app import time_limits
 from fairdesk.app.time_limits import SECONDS, TimeLeft, out_of_time, planned, with_time
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import UNTIMED
+from fairdesk.audit.catalogue.stages import NOT_BEGUN
 from fairdesk.audit.plan.spec import Budget, RunSpec
 
 RUNS = st.lists(st.sampled_from(sorted(METHODS)).map(RunSpec), min_size=1, max_size=8)
@@ -72,12 +72,12 @@ def test_a_search_for_pairs_ends_where_it_finds_nothing_new():
     assert pairs.budget.seconds == round(pairs.budget.seconds, 1)
 
 
-@pytest.mark.parametrize("compiling", sorted(UNTIMED))
-def test_what_is_compiled_once_takes_none_of_the_limit(compiling, monkeypatch):
+@pytest.mark.parametrize("before", sorted(NOT_BEGUN))
+def test_what_comes_before_a_method_takes_none_of_the_limit(before, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(time_limits, "monotonic", lambda: now[0])
     left = TimeLeft(60.0)
-    for seconds, phase in ((2.0, "global"), (300.0, compiling), (50.0, compiling), (1.0, "random")):
+    for seconds, phase in ((2.0, "global"), (300.0, before), (50.0, before), (1.0, "random")):
         now[0] += seconds
         left.note(phase)
     now[0] += 3.0

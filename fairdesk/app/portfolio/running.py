@@ -178,6 +178,8 @@ def _run(
         return "failed", f"Something unexpected went wrong ({type(error).__name__}: {error})."
     if outcome.failure:
         return "failed", outcome.failure
+    if outcome.nothing_measured and not (stopped() or outcome.stopped):
+        return "failed", " ".join(outcome.unmeasured)
     return ("stopped", "") if stopped() or outcome.stopped else ("done", "")
 
 

@@ -9,6 +9,8 @@ UNTIMED = frozenset({COMPILING, COMPILING_THERE})
 LOADING, PREPARING = "starting", "preparing"
 #: What a run on a cluster does before its first part is dealt.
 ON_WORKERS = "workers"
+#: What comes before the method can begin: no part of the time limit of an audit.
+NOT_BEGUN = UNTIMED | {LOADING, ON_WORKERS}
 #: Phases in which rows are sent before the method itself begins.
 BEFORE = frozenset({"preliminary", "baseline"})
 

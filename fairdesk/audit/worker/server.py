@@ -285,8 +285,7 @@ class Guest:
 
     def _search(self, asked: wire.Search, call: int, send: Send) -> Ending:
         """Run a method on what it is given."""
-        # compiled loops and libraries are loaded now, unless they were before
-        asked_at = perf_counter()
+        # compiled loops and libraries are loaded now, unless they were before: no part of a run
         kept = os.environ.get("NUMBA_CACHE_DIR")
         run = asked.run
         can = () if self._opened is None else self._opened.card.can
@@ -299,9 +298,7 @@ class Guest:
                 search = implementations.load_part(run.method, run.shard)
             else:
                 search = implementations.load(run.method)
-        if not compiled:
-            # made once on a computer, and kept: no part of a run
-            asked_at = perf_counter()
+        asked_at = perf_counter()
         send(_nothing_yet(PREPARING))
         running = partial(drive, controls=self.controls, call=call, send=send, asked_at=asked_at)
         match asked.inputs:
