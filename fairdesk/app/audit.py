@@ -27,6 +27,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.worker import in_parts
 from fairdesk.data.domain.feasibility import check_admits
+from fairdesk.data.domain.support import CompanionChoice
 from fairdesk.data.profiling.profile import problems
 from fairdesk.errors import FairDeskError, SpecError, concerning
 from fairdesk.wording import inspected
@@ -49,6 +50,8 @@ class Question(msgspec.Struct, frozen=True):
         As in `fairdesk.audit.plan.spec.AuditSpec`; without a person, what the data suggest.
     limits : Limits
         What may be asked about, where that is not simply what the data hold.
+    companions : CompanionChoice
+        Which attributes change with a protected one.
     standard : StandardPlan, optional
         Instead of ``runs``: a standard audit.
     seconds : float, optional
@@ -64,6 +67,7 @@ class Question(msgspec.Struct, frozen=True):
     title: str
     person: str = ""
     limits: Limits = Limits()
+    companions: CompanionChoice = "auto"
     standard: StandardPlan | None = None
     seconds: float | None = None
     files: tuple[str, ...] = ()
@@ -376,6 +380,7 @@ def plan_of(question: Question, found: Inspection) -> AuditPlan:
     if not question.person and plan.only_texts:
         plan.person = TEXT
     plan.protect(question.protected, question.limits)
+    plan.companion_choice = question.companions
     return plan
 
 

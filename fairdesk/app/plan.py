@@ -14,6 +14,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import UNKNOWN_NAMES, Attribute, Limit, Role, attribute_of
 from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.support import CompanionChoice, Support, chosen_support, learn_support
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError, concerning
 from fairdesk.models.inputs.input_check import InputCheck
@@ -78,6 +79,8 @@ class AuditPlan:
         Per attribute; those not in it have the default.
     constraints : tuple[str, ...]
         What holds for everybody, as `fairdesk.data.domain.constraints` reads it.
+    companion_choice : CompanionChoice
+        Which attributes change with a protected one.
     title : str
         The audit's name.
     """
@@ -93,7 +96,9 @@ class AuditPlan:
     proof: InputCheck | None = None
     choices: dict[str, Choice] = field(default_factory=dict)
     constraints: tuple[str, ...] = ()
+    companion_choice: CompanionChoice = "auto"
     title: str = ""
+    _learned: tuple[object, Support] | None = field(default=None, repr=False, compare=False)
 
     def attribute_names(self) -> tuple[str, ...]:
         """Return the columns that are attributes, in file order: those that the model uses.
@@ -258,8 +263,26 @@ class AuditPlan:
         """
         with concerning("limits"):
             return constrained_domain(
-                self.attributes(), self.constraints, self.data(), self.unseen()
+                self.attributes(), self.constraints, self.data(), self.unseen(), self.support()
             )
+
+    def support(self) -> Support:
+        """Return which comparisons the data support, with the companions that were chosen.
+
+        Raises
+        ------
+        SpecError
+            When a companion that was given does not fit.
+        """
+        return chosen_support(self.found_support(), self.companion_choice, self.attributes())
+
+    def found_support(self) -> Support:
+        """Return what the data support, with the companions that were found; remembered."""
+        table, attributes = self.data(), self.attributes()
+        key = (id(table), attributes, self.constraints)
+        if self._learned is None or self._learned[0] != key:
+            self._learned = key, learn_support(attributes, table, self.constraints)
+        return self._learned[1]
 
     def spec(self) -> AuditSpec:
         """Freeze the question.

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
+from fairdesk.results.individual import (
+    AuditStudy,
+    ComparedRows,
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import (
     NeighbourhoodCounts,
@@ -95,6 +102,8 @@ class Progress(msgspec.Struct, frozen=True, tag=True):
 
 Metric = (
     Share
+    | ComparedRows
+    | AuditStudy
     | Repeatability
     | ExcessChange
     | GroupGap

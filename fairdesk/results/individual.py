@@ -6,6 +6,10 @@ from typing import Literal
 
 import msgspec
 
+#: Of which instances a share is: all of the domain, each as likely as any other; the rows of the
+#: data; or those rows, each moved a little.
+Whom = Literal["domain", "data", "perturbed"]
+
 
 class Share(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"}):
     """The share of people who are individually discriminated against, counted.
@@ -13,12 +17,14 @@ class Share(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"})
     Attributes
     ----------
     whom : str
-        Of which n_samples: all of the ``"domain"``, each as likely as any other; the rows of the
+        Of which instances: all of the ``"domain"``, each as likely as any other; the rows of the
         ``"data"``; or those rows, each moved a little (``"perturbed"``).
     attributes : tuple[str, ...]
         The protected attributes that were changed.
     n_samples, hits : int
-        How many were checked, and how many of these are discriminatory.
+        How many were compared with others, and the decision of how many of these changes.
+    unsupported : int
+        How many more were drawn, for which the data support no comparison.
     exhaustive : bool
         Everybody was checked: the share is exact, and the intervals are that one number.
     confidence : float
@@ -48,7 +54,7 @@ class Share(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"})
         losses.
     """
 
-    whom: Literal["domain", "data", "perturbed"]
+    whom: Whom
     attributes: tuple[str, ...]
     n_samples: int
     hits: int
@@ -66,11 +72,97 @@ class Share(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"})
     gains: int | None = None
     losses: int | None = None
     by_value: tuple[tuple[float, int, int], ...] = ()
+    unsupported: int = 0
 
     @property
     def exact(self) -> bool:
         """Whether the share is known, not estimated: all were checked, and no answer changed."""
         return self.exhaustive and not self.wavered
+
+
+class ComparedRows(msgspec.Struct, frozen=True, tag=True):
+    """How many rows of the data have a comparison, and for how many of these the decision changes.
+
+    Attributes
+    ----------
+    attributes : tuple[str, ...]
+        The protected attributes that were changed.
+    comparison : str
+        ``"supported"`` by the data, companions changed too where they are confirmed;
+        ``"proposed"``: with the companions that are neither confirmed nor refused; ``"all"``:
+        every combination of protected values, whether it can occur or not.
+    n_rows, compared, hits : int
+        Rows of the data; those with at least one comparison; those whose decision changes.
+    gains, losses : int
+        Of the hits, those whose decision changes to the favourable one, and from it.
+    """
+
+    attributes: tuple[str, ...]
+    comparison: Literal["supported", "proposed", "all"]
+    n_rows: int
+    compared: int
+    hits: int
+    gains: int
+    losses: int
+
+    @property
+    def unsupported(self) -> int:
+        """Rows without a comparison."""
+        return self.n_rows - self.compared
+
+
+class StudiedValue(msgspec.Struct, frozen=True):
+    """The decisions of the same rows, had all of them one protected value.
+
+    Attributes
+    ----------
+    code : float
+        The value.
+    favourable : int
+        Rows with the favourable decision.
+    gains, losses : int
+        Rows with it here and not with the reference value, and the reverse.
+    low, high : float
+        The interval of the difference of the two rates: Bonett and Price, "Adjusted Wald
+        Confidence Interval for a Difference of Binomial Proportions Based on Paired Data", 2012.
+    """
+
+    code: float
+    favourable: int
+    gains: int
+    losses: int
+    low: float
+    high: float
+
+
+class AuditStudy(msgspec.Struct, frozen=True, tag=True):
+    """Selection rates of the same rows under each value of one protected attribute.
+
+    As in a paired audit study with matched applicants, but for every row of the data.
+
+    Attributes
+    ----------
+    attribute : str
+        The protected attribute.
+    reference : float
+        The code that the others are compared with: that of most rows.
+    n_rows, total : int
+        Rows for which the data support each of the values; all rows.
+    actual : int
+        Of ``n_rows``, those with the favourable decision as they are.
+    values : tuple[StudiedValue, ...]
+        The values that enough rows have.
+    confidence : float
+        Of the intervals, above 0 and below 1.
+    """
+
+    attribute: str
+    reference: float
+    n_rows: int
+    total: int
+    actual: int
+    values: tuple[StudiedValue, ...]
+    confidence: float
 
 
 class ExcessChange(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"}):

@@ -27,7 +27,14 @@ from fairdesk.models.model import ModelCard
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Certificate, Found, Measured, Metric, Progress
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
+from fairdesk.results.individual import (
+    AuditStudy,
+    ComparedRows,
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import (
     NeighbourhoodCounts,
@@ -179,8 +186,46 @@ def checked_file(file: Retrained) -> Retrained:
     return msgspec.structs.replace(file, note=file.note[:MOST_TEXT])
 
 
+def _is_of_rows(figure: ComparedRows | AuditStudy) -> bool:
+    """Return whether counts of rows of the data can be ones."""
+    if isinstance(figure, ComparedRows):
+        changed = figure.gains + figure.losses
+        counts = [0, figure.gains, changed, figure.hits, figure.compared, figure.n_rows]
+        return sorted(counts) == counts and figure.losses >= 0
+    counts = [0, figure.actual, figure.n_rows, figure.total]
+    # what is left of each rate without its difference is the rate of the reference value
+    same = {each.favourable - each.gains + each.losses for each in figure.values}
+    fits = all(
+        0 <= each.gains <= each.favourable <= figure.n_rows
+        and each.losses >= 0
+        and -1 <= each.low <= each.high <= 1
+        for each in figure.values
+    )
+    return sorted(counts) == counts and len(same) <= 1 and fits
+
+
+_Individual = Share | Repeatability | ExcessChange | GroupGap | RandomBaseline | GradientFidelity
+
+
 def _sound(figure: Metric) -> bool:
     """Return whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
+    match figure:
+        case (
+            Proven() | Region() | PairShare() | ProvenRates() | NeighbourhoodCounts() | Refinement()
+        ):
+            return _is_proof(figure)
+        case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
+            return _is_of_groups(figure)
+        case Repair() | Trial():
+            return _is_of_repair(figure)
+        case ComparedRows() | AuditStudy():
+            return _is_of_rows(figure)
+        case _:
+            return _is_of_individuals(figure)
+
+
+def _is_of_individuals(figure: _Individual) -> bool:
+    """Return whether a figure about individuals can be one."""
     shares: tuple[tuple[float, ...], ...]
     counts: tuple[int, ...]
     match figure:
@@ -197,7 +242,8 @@ def _sound(figure: Metric) -> bool:
                 ),
             )
             gains, losses = figure.gains or 0, figure.losses or 0
-            counts = (0, gains, gains + losses, figure.hits, figure.n_samples)
+            drawn = figure.n_samples + figure.unsupported
+            counts = (0, gains, gains + losses, figure.hits, figure.n_samples, drawn)
         case Repeatability():
             shares = ((figure.largest / 2,),)
             counts = (0, figure.decisions, figure.changed, figure.rows)
@@ -222,14 +268,6 @@ def _sound(figure: Metric) -> bool:
         case GradientFidelity():
             shares = ()
             counts = (0, figure.found, figure.tried)
-        case (
-            Proven() | Region() | PairShare() | ProvenRates() | NeighbourhoodCounts() | Refinement()
-        ):
-            return _is_proof(figure)
-        case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
-            return _is_of_groups(figure)
-        case Repair() | Trial():
-            return _is_of_repair(figure)
         case _:
             assert_never(figure)
     return sorted(counts) == list(counts) and all(

@@ -9,16 +9,18 @@ it (`fairdesk.data.domain.companions`).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
 
 from fairdesk.data.domain.absent import absent_combinations
 from fairdesk.data.domain.attributes import Attribute, Role, encode
-from fairdesk.data.domain.companions import Companion, find_companions
+from fairdesk.data.domain.companions import Companion, Move, find_companions
 from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.table import Table
+from fairdesk.errors import SpecError
 from fairdesk.results.events import Rows
 
 #: A protected value is compared with when at least this share of the rows has it ...
@@ -86,6 +88,104 @@ def learn_support(
             if attribute.role is Role.PROTECTED
             for code in _rare(attribute, rows[:, i])
         ),
+    )
+
+
+class CompanionValues(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"by": "with"}
+):
+    """A companion as an auditor writes it.
+
+    Attributes
+    ----------
+    by : str
+        The protected attribute that it changes with; in a file ``with``.
+    values : dict[str, dict[str, str]]
+        For each new protected value, what values of the companion become.
+    """
+
+    by: str
+    values: dict[str, dict[str, str]]
+
+
+#: Which attributes change with a protected one: those that are certain (``"auto"``), none until the
+#: auditor decides (``"ask"``), none (``"none"``), or exactly those that are given by their names.
+CompanionChoice = Literal["auto", "ask", "none"] | dict[str, CompanionValues]
+
+
+def chosen_support(
+    found: Support, choice: CompanionChoice, attributes: Sequence[Attribute]
+) -> Support:
+    """Return the support with the companions that are chosen.
+
+    Raises
+    ------
+    SpecError
+        When a companion that is given does not fit the attributes.
+    """
+    if choice == "auto":
+        return found
+    every = (*found.companions, *found.proposed)
+    if choice == "ask":
+        return msgspec.structs.replace(found, companions=(), proposed=every)
+    given = {} if choice == "none" else choice
+    made = tuple(_given(name, each, attributes, every) for name, each in given.items())
+    return msgspec.structs.replace(found, companions=made, proposed=())
+
+
+def written(companion: Companion, attributes: Sequence[Attribute]) -> CompanionValues:
+    """Return a companion as an auditor writes it."""
+    by_name = {each.name: each for each in attributes}
+    own, by = by_name[companion.attribute], by_name[companion.by]
+    values: dict[str, dict[str, str]] = {}
+    for move in companion.moves:
+        values.setdefault(by.text(move.to), {})[own.text(move.code)] = own.text(move.becomes)
+    return CompanionValues(companion.by, values)
+
+
+def _given(
+    name: str, given: CompanionValues, attributes: Sequence[Attribute], found: Sequence[Companion]
+) -> Companion:
+    """Return a companion that an auditor wrote, with the fit of what was found too."""
+    by_name = {each.name: each for each in attributes}
+    for each in (name, given.by):
+        if each not in by_name:
+            raise SpecError(
+                f"There is no attribute “{each}” that could change with another one.",
+                remedy=f"The attributes are: {', '.join(by_name)}.",
+                setting="companions",
+            )
+    own, by = by_name[name], by_name[given.by]
+    known = {
+        (move.to, move.code, move.becomes): move
+        for each in found
+        if (each.attribute, each.by) == (name, given.by)
+        for move in each.moves
+    }
+    moves = []
+    for to, pairs in given.values.items():
+        for before, after in pairs.items():
+            key = _code(by, to), _code(own, before), _code(own, after)
+            moves.append(known.get(key, Move(*key)))
+    seen = next((each.contradicting for each in found if each.attribute == name), 0)
+    return Companion(name, given.by, tuple(moves), seen)
+
+
+def _code(attribute: Attribute, text: str) -> float:
+    """Return the code of a value that an auditor wrote."""
+    if text in attribute.values:
+        return float(attribute.values.index(text))
+    try:
+        if not attribute.values:
+            return float(text)
+    except ValueError:
+        pass
+    raise SpecError(
+        f"“{attribute.name}” has no value “{text}”.",
+        remedy=f"Its values are: {', '.join(attribute.values)}."
+        if attribute.values
+        else "Write a number.",
+        setting="companions",
     )
 
 

@@ -256,19 +256,24 @@ class SearchContext:
         """What it holds in memory, but for findings not given out yet."""
         return self._people.nbytes + self.cached_model.nbytes
 
-    def ask(self, rows: Rows) -> CombinationScores:
+    def ask(self, rows: Rows, domain: Domain | None = None) -> CombinationScores:
         """Query the model about the similar sets of ``(n, d)`` rows, each in the domain.
 
-        Members that break a constraint are not sent.
+        Members that are not compared are not sent.
+
+        Parameters
+        ----------
+        domain : Domain, optional
+            One with the same attributes that says otherwise what is compared.
         """
+        if domain is not None:
+            return self._ask_compared(rows, domain)
         return self._ask(rows, self._people.keys(self.domain.canonical(rows)))
 
     def _ask(self, rows: Rows, keys: Keys) -> CombinationScores:
         members = len(self.domain.combinations)
         if self.domain.has_constraints:
-            scores = in_parts(self._scores_of_allowed, rows, members)
-            allowed = ~np.isnan(scores[:, :, 0])
-            return CombinationScores(scores, np.where(allowed, labels(scores), -1), allowed)
+            return self._ask_compared(rows, self.domain)
         if len(rows) * members <= MOST_ROWS:
             scores = self._scores(rows, keys)
         else:
@@ -290,9 +295,16 @@ class SearchContext:
         answers = self.cached_model.answer(everyone.ravel(), members)
         return answers.reshape(*everyone.shape, answers.shape[1])
 
-    def _scores_of_allowed(self, rows: Rows) -> Scores:
-        """Query the model about everybody in the similar sets who may be."""
-        similar, compared = self.domain.members(rows)
+    def _ask_compared(self, rows: Rows, domain: Domain) -> CombinationScores:
+        scores = in_parts(
+            lambda part: self._scores_of_compared(part, domain), rows, len(domain.combinations)
+        )
+        allowed = ~np.isnan(scores[:, :, 0])
+        return CombinationScores(scores, np.where(allowed, labels(scores), -1), allowed)
+
+    def _scores_of_compared(self, rows: Rows, domain: Domain) -> Scores:
+        """Query the model about the members of similar sets that are compared."""
+        similar, compared = domain.members(rows)
         everyone, allowed = similar.reshape(-1, rows.shape[1]), compared.reshape(-1)
         answers = self.cached_model.predict(everyone[allowed])
         scores = np.full((len(everyone), answers.shape[1]), np.nan, dtype=np.float32)

@@ -33,8 +33,8 @@ BLOCK = 2_048
 #: What each block's stream of random numbers is for.
 _DOMAIN, _DATA, _PERTURBED = range(3)
 #: How a decision changes: not at all, from one to another that is no better for the person, to the
-#: favourable one, from the favourable one.
-UNCHANGED, CHANGED, GAIN, LOSS = range(4)
+#: favourable one, from the favourable one; or the data support no comparison.
+UNCHANGED, CHANGED, GAIN, LOSS, UNSUPPORTED = range(5)
 #: Once so many were drawn, fewer than one in so many must not be all that may be asked about.
 _MOST_DRAWN, _RAREST = 200_000, 10_000
 
@@ -226,15 +226,12 @@ def _full_blocks(
             yield np.concatenate(people)[:BLOCK], np.concatenate(combinations)[:BLOCK]
 
 
-def verdicts(
-    context: SearchContext, block: Block, answers: CombinationScores, sets: Sequence[Subset]
-) -> NDArray[np.bool_]:
-    """Return for which sets each instance's decision changes: `changes` without the direction."""
-    return np.asarray(changes(context, block, answers, sets) != UNCHANGED)
-
-
 def changes(
-    context: SearchContext, block: Block, answers: CombinationScores, sets: Sequence[Subset]
+    context: SearchContext,
+    block: Block,
+    answers: CombinationScores,
+    sets: Sequence[Subset],
+    domain: Domain | None = None,
 ) -> NDArray[np.int8]:
     """Return for which sets of protected attributes each instance's decision changes, and how.
 
@@ -249,22 +246,31 @@ def changes(
         What ``context.ask`` said of them.
     sets : sequence of Subset
         ``s`` sets.
+    domain : Domain, optional
+        Whose counterparts are compared; by default those of the context.
 
     Returns
     -------
     NDArray[np.int8]
-        ``(n, s)``; `UNCHANGED`, `CHANGED`, `GAIN` or `LOSS`.
+        ``(n, s)``; `UNCHANGED`, `CHANGED`, `GAIN` or `LOSS`; `UNSUPPORTED` where the support of the
+        domain leaves no other member.
     """
     rows, combination = block
+    domain = domain or context.domain
     flips = answers.flips(combination)
     hit = np.full((len(rows), len(sets)), UNCHANGED, dtype=np.int8)
+    if domain.support and answers.allowed is not None:
+        for place, subset in enumerate(sets):
+            members = SubsetMembers.of(domain, subset).members(combination)
+            compared = np.take_along_axis(answers.allowed, members, axis=1).sum(axis=1)
+            hit[compared < 2, place] = UNSUPPORTED
     some = np.flatnonzero(flips.any(axis=1))
     if not some.size:
         return hit
     own, flips, distance = combination[some], flips[some], answers.distance(combination)[some]
     partners = np.full((len(some), len(sets)), -1)
     for place, subset in enumerate(sets):
-        members = SubsetMembers.of(context.domain, subset).members(own)
+        members = SubsetMembers.of(domain, subset).members(own)
         within = np.take_along_axis(flips, members, axis=1)
         apart = np.where(within, np.take_along_axis(distance, members, axis=1), -1.0)
         farthest = members[np.arange(len(own)), apart.argmax(axis=1)]
@@ -276,14 +282,14 @@ def changes(
     )
     person_of, partner = pairs[:, 0], pairs[:, 1]
     people = rows[some[person_of]]
-    sure = confirmed(context, people, context.domain.counterparts(people, partner))
+    sure = confirmed(context, people, domain.counterparts(people, partner))
     hits = np.zeros(partners.shape, dtype=np.bool_)
     hits[partners >= 0] = sure[where.reshape(-1)]
     favourable = answers.labels[some] == context.favourable
     now = favourable[np.arange(len(own)), own, None]
     after = np.take_along_axis(favourable, partners, axis=1)
     changed = np.where(now == after, CHANGED, np.where(after, GAIN, LOSS))
-    hit[some] = np.where(hits, changed, UNCHANGED)
+    hit[some] = np.where(hits, changed, hit[some])
     return hit
 
 
@@ -328,7 +334,7 @@ class SubsetMembers:
 def extra_rows(sets: int = 0) -> int:
     """Return how many rows are sent for a person, at most, to ask anew about pairs.
 
-    Those are pairs of `verdicts` about so many sets of attributes, and that of a finding.
+    Those are pairs of `changes` for so many sets of attributes, and that of a finding.
     """
     return 4 * sets + 6
 

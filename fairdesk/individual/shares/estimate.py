@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import Literal
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -27,9 +27,6 @@ from fairdesk.individual.engine.division import Adding, Counting, Setting, count
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import (
     BLOCK,
-    GAIN,
-    LOSS,
-    UNCHANGED,
     Block,
     Subset,
     changes,
@@ -40,13 +37,13 @@ from fairdesk.individual.engine.sampling import (
     perturbed,
     subsets,
 )
-from fairdesk.individual.shares.intervals import anytime, clopper_pearson
+from fairdesk.individual.shares.comparisons import RowCounts, compared_counts
 from fairdesk.individual.shares.options import EstimateOptions
+from fairdesk.individual.shares.tally import Tally, directed
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import Whom
 from fairdesk.results.shards import ShardRange, Tallied
 
-Whom = Literal["domain", "data", "perturbed"]
 #: Samples: each yields its blocks from a number on.
 Samples = dict[Whom, Callable[[int], Iterator[Block]]]
 #: Those of an estimate, in turn; people first, for a slow model may have time for no other.
@@ -54,139 +51,11 @@ WHOM: tuple[Whom, ...] = ("data", "domain", "perturbed")
 
 #: Of what is remembered of verdicts.
 _MOST_BYTES = 32 << 20
-#: Points of the course that are kept.
-_POINTS = 100
 #: After a search that found nobody, at most so many people are drawn, ...
 BOUND_PEOPLE = 3_000
 #: ... for at most so many seconds.
 BOUND_SECONDS = 2.0
 _BOUND_CONFIDENCE = 0.95
-
-
-class Tally:
-    """The count behind one share.
-
-    Parameters
-    ----------
-    whom, attributes, confidence
-        As in `Share`.
-    planned : int
-        People that are to be checked at most.
-    trial : int
-        People in a trial; 0 for none.
-    total : int, optional
-        Of how many people they are drawn without replacement.
-    adaptive : bool
-        Whether what was counted decides how many are checked; then the exact interval for a
-        fixed number does not hold, and the anytime interval takes its place.
-    values : NDArray[np.float64], optional
-        ``(C,)``; the attribute's code in each combination of protected values, where gains and
-        losses are counted.
-    """
-
-    def __init__(
-        self,
-        whom: Whom,
-        attributes: tuple[str, ...],
-        confidence: float,
-        planned: int,
-        *,
-        trial: int = 0,
-        total: int | None = None,
-        adaptive: bool = False,
-        values: NDArray[np.float64] | None = None,
-    ) -> None:
-        self.people = self.hits = 0
-        self._values = values
-        #: Gains by combination, then losses: ``(2 C,)``.
-        self.directed = np.zeros(0 if values is None else 2 * len(values), dtype=np.int64)
-        self.confidence, self.total = confidence, total
-        self._whom, self._attributes, self._adaptive = whom, attributes, adaptive
-        self._trial = trial
-        planned = min(planned, total or planned)
-        self._trial_hits = np.zeros(-(-planned // trial) if trial else 0, dtype=np.int64)
-        self._every = max(1, planned // _POINTS)
-        self._due: list[tuple[int, int]] = []
-        self._course: list[tuple[float, float, float, float]] = []
-
-    def add(self, hits_drawn: NDArray[np.bool_]) -> None:
-        """Count ``(n,)`` verdicts."""
-        if self._trial:
-            trials = (self.people + np.flatnonzero(hits_drawn)) // self._trial
-            self._trial_hits += np.bincount(trials, minlength=len(self._trial_hits))
-        hits = self.hits + np.cumsum(hits_drawn)
-        for point in range(
-            self._every - self.people % self._every, len(hits_drawn) + 1, self._every
-        ):
-            self._due.append((self.people + point, int(hits[point - 1])))
-        self.people += len(hits_drawn)
-        self.hits += int(hits_drawn.sum())
-
-    def _by_value(self) -> Iterator[tuple[float, int, int]]:
-        """Yield each own value whose decision changes for some, with gains and losses."""
-        if self._values is None or len(self._attributes) > 1:
-            return
-        for code in np.unique(self._values).tolist():
-            own = self.directed.reshape(2, -1)[:, self._values == code]
-            gains, losses = own.sum(axis=1).tolist()
-            if gains or losses:
-                yield code, gains, losses
-
-    def ends(self) -> tuple[float, float]:
-        """Return the anytime interval."""
-        low, high = anytime(self.hits, self.people, self.confidence, self.total)
-        return float(low), float(high)
-
-    def share(self) -> Share:
-        """Return the share so far; of at least one person."""
-        points = np.array([*self._due, (self.people, self.hits)])
-        people, hits = points.T
-        low, high = anytime(hits, people, self.confidence, self.total)
-        looks = np.column_stack([people, hits / people, low, high]).tolist()
-        points_told = [(float(a), float(b), float(c), float(d)) for a, b, c, d in looks]
-        self._course += points_told[:-1]
-        self._due.clear()
-        now = points_told[-1]
-        ended = self._course and self._course[-1] == now
-        course = self._course if ended else [*self._course, now]
-        exhaustive = self.people == self.total
-        fixed = now[2:]
-        if not self._adaptive and not exhaustive:
-            ends = clopper_pearson(self.hits, self.people, self.confidence)
-            fixed = float(ends[0]), float(ends[1])
-        whole = self.people // self._trial if self._trial else 0
-        gains, losses = self.directed.reshape(2, -1).sum(axis=1).tolist()
-        return Share(
-            whom=self._whom,
-            attributes=self._attributes,
-            n_samples=self.people,
-            hits=self.hits,
-            exhaustive=exhaustive,
-            confidence=self.confidence,
-            estimate=now[1],
-            low=fixed[0],
-            high=fixed[1],
-            anytime_low=now[2],
-            anytime_high=now[3],
-            trials=tuple((self._trial_hits[:whole] / max(1, self._trial)).tolist()),
-            course=tuple(course),
-            gains=None if self._values is None else gains,
-            losses=None if self._values is None else losses,
-            by_value=tuple(self._by_value()),
-        )
-
-
-def directed(changed: NDArray[np.int8], own: NDArray[np.intp], members: int) -> NDArray[np.int64]:
-    """Count ``(n, s)`` changes: ``(s, 2 * members)`` gains, then losses, by own combination."""
-    return np.array(
-        [
-            np.bincount(
-                np.concatenate([own[one == GAIN], members + own[one == LOSS]]),
-                minlength=2 * members,
-            )
-            for one in changed.T
-        ]
-    )
 
 
 def search(
@@ -232,6 +101,7 @@ def counting(
 def merging(setting: Setting, options: EstimateOptions, _rng: np.random.Generator) -> Shares:
     """Return the half of the estimate that adds up."""
     domain, sets = setting.domain, _sets(setting.domain)
+    rows = RowCounts(domain, sets, options.confidence)
     return Shares(
         WHOM,
         [names_of(domain, each) for each in sets],
@@ -240,6 +110,7 @@ def merging(setting: Setting, options: EstimateOptions, _rng: np.random.Generato
         trial=options.people,
         margin=options.margin,
         values=[domain.combinations[:, each[0]] for each in sets],
+        rows=rows,
     )
 
 
@@ -265,6 +136,8 @@ class Shares(Adding):
         What is drawn at random ends where no anytime interval is wider than twice this; 0: never.
     values : sequence of NDArray[np.float64], optional
         Of each set the `Tally`'s, for the rows of the data.
+    rows : RowCounts, optional
+        What else is counted of the rows of the data.
     """
 
     def __init__(
@@ -277,8 +150,10 @@ class Shares(Adding):
         trial: int = 0,
         margin: float = 0.0,
         values: Sequence[NDArray[np.float64]] | None = None,
+        rows: RowCounts | None = None,
     ) -> None:
-        self._whom, self._names, self._confidence = whom, names, confidence
+        self._rows = rows
+        self._whom, self._names, self.confidence = whom, names, confidence
         self._values: Sequence[NDArray[np.float64] | None] = values or [None] * len(names)
         self._planned, self._trial, self._margin = planned, trial, margin
         #: Whether the data's rows are a sample of them.
@@ -306,7 +181,7 @@ class Shares(Adding):
         return self._most[whom] - self._people(whom)
 
     def _people(self, whom: Whom) -> int:
-        return self._tallies[whom][0].people if whom in self._tallies else 0
+        return self._tallies[whom][0].drawn if whom in self._tallies else 0
 
     def add(self, tallied: Tallied) -> bool:
         """Count ``(n, sets)`` changes of people of a sample; the data have ``(1,)`` rows."""
@@ -317,9 +192,11 @@ class Shares(Adding):
                 self._begin(whom, rows)
             tallies, counts_of = self._tallies[whom], tallied.arrays.get("directed")
             for place, changed in enumerate(tallied.arrays["changes"].T):
-                tallies[place].add(changed != UNCHANGED)
+                tallies[place].add(changed)
                 if counts_of is not None:
                     tallies[place].directed += counts_of[place]
+            if self._rows is not None and "compared" in tallied.arrays:
+                self._rows.add(tallied.arrays)
         if tallied.last:
             self._next = tallied.unit + 1
             if counts and self._complete(whom, block, rows):
@@ -337,7 +214,7 @@ class Shares(Adding):
             Tally(
                 whom,
                 names,
-                self._confidence,
+                self.confidence,
                 self._planned,
                 trial=self._trial,
                 total=total,
@@ -355,21 +232,29 @@ class Shares(Adding):
             return (block + 1) * BLOCK >= rows
         return _narrow(self._tallies[whom], self._margin)
 
-    def counted(self, people: int, hits: Sequence[int], counts: NDArray[np.int64]) -> None:
-        """Take in how many individuals the data have, and hits and `directed` of each set."""
+    def counted(
+        self, compared: NDArray[np.int64], counts: NDArray[np.int64], rows: RowCounts
+    ) -> None:
+        """Take in all rows of the data: `compared_counts` and `directed` of each set, the rest."""
+        self._rows = rows
+        people = int(compared[0, 0])
         self._tallies["data"] = [
-            Tally("data", names, self._confidence, people, total=people, values=values)
+            Tally("data", names, self.confidence, people, total=people, values=values)
             for names, values in zip(self._names, self._values, strict=True)
         ]
-        for tally, count, each in zip(self._tallies["data"], hits, counts, strict=True):
-            tally.people, tally.hits, tally.directed = people, count, each
+        for tally, (_, some, hits, *_), each in zip(
+            self._tallies["data"], compared.tolist(), counts, strict=True
+        ):
+            tally.people, tally.hits, tally.unsupported = some, hits, people - some
+            tally.directed = each
 
     def measured(self) -> Measured | None:
         """Return all shares, that of all attributes together first."""
         known = [self._tallies[whom] for whom in self._whom if whom in self._tallies]
         in_order = zip(*known, strict=True)
         shares = tuple(each.share() for same in in_order for each in same if each.people)
-        return Measured("random", shares) if shares else None
+        counted = () if self._rows is None else self._rows.figures()
+        return Measured("random", (*shares, *counted)) if shares or counted else None
 
 
 def _narrow(tallies: list[Tally], margin: float) -> bool:
@@ -426,13 +311,16 @@ class _Sample:
         """Check a block, part by part; of nobody, too, it is told that it is over."""
         context, rows, combination = self._context, *drawn
         for part, last in self.pace.of_unit(len(rows)):
-            if len(rows):
-                changed = self._judge((rows[part], combination[part]))
-            else:
+            counted: dict[str, NDArray[Any]] = {}
+            if not len(rows):
                 changed = np.zeros((0, self._judge.sets), dtype=np.int8)
+            elif whom == "data":
+                changed, counted = self._judge.of_data((rows[part], combination[part]))
+            else:
+                changed = self._judge((rows[part], combination[part]))
             if found := context.take("random"):
                 yield found
-            counted = {"rows": np.array([self._rows]), "changes": changed}
+            counted |= {"rows": np.array([self._rows]), "changes": changed}
             if whom == "data":
                 members = len(context.domain.combinations)
                 counted["directed"] = directed(changed, combination[part], members)
@@ -449,7 +337,8 @@ def _all_rows(context: SearchContext, shares: Shares, pace: Pace) -> Iterator[Ev
         return
     judge = _Judge(context, _sets(context.domain), books=False)
     members = len(context.domain.combinations)
-    people, read, hits = 0, 0, np.zeros(judge.sets, dtype=np.int64)
+    read, compared = 0, np.zeros((judge.sets, 5), dtype=np.int64)
+    counted = RowCounts(context.domain, _sets(context.domain), shares.confidence)
     counts = np.zeros((judge.sets, 2 * members), dtype=np.int64)
     yield context.progress("rows", 0, context.n_rows)
     for count, block in context.all_rows():
@@ -460,15 +349,16 @@ def _all_rows(context: SearchContext, shares: Shares, pace: Pace) -> Iterator[Ev
             rows, combination = rows[fine], combination[fine]
         for part, _ in pace.of_unit(len(rows)):
             if len(rows):
-                changed = judge((rows[part], combination[part]))
-                hits += (changed != UNCHANGED).sum(axis=0)
+                changed, of_block = judge.of_data((rows[part], combination[part]))
+                compared += compared_counts(changed)
                 counts += directed(changed, combination[part], members)
+                counted.add(of_block)
             context.tried += len(rows[part])
             done = read + count * min(part.stop, len(rows)) // max(1, len(rows))
             yield context.progress("rows", done, context.n_rows)
-        people, read = people + len(rows), read + count
-    if people:
-        shares.counted(people, hits.tolist(), counts)
+        read += count
+    if compared[0, 0]:
+        shares.counted(compared, counts, counted)
     if measured := shares.measured():
         yield measured
     yield context.progress("rows", read, context.n_rows)
@@ -510,7 +400,17 @@ class _Judge:
     ) -> None:
         self._context, self._sets, self.sets = context, sets, len(sets)
         self._books = books
+        self._rows = RowCounts(context.domain, sets, _BOUND_CONFIDENCE)
         self._memory = Memory(_MOST_BYTES)
+
+    def of_data(self, block: Block) -> tuple[NDArray[np.int8], dict[str, NDArray[np.int64]]]:
+        """Return the ``(n, s)`` `changes` of rows of the data, and what `RowCounts` adds up."""
+        context = self._context
+        if self._books:
+            context.check(*block)
+        answers = context.ask(block[0])
+        changed = changes(context, block, answers, self._sets)
+        return changed, self._rows.of_block(context, block, answers, changed)
 
     def __call__(self, block: Block) -> NDArray[np.int8]:
         """``(n, s)`` `changes`."""

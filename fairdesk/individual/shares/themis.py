@@ -24,17 +24,17 @@ from fairdesk.individual.engine.sampling import (
     Block,
     Subset,
     SubsetMembers,
+    changes,
     extra_rows,
     names_of,
     of_domain,
     subsets,
-    verdicts,
 )
 from fairdesk.individual.engine.visited import VisitedSet
 from fairdesk.individual.shares.enumeration import population
-from fairdesk.individual.shares.estimate import Tally
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.individual.shares.options import ThemisOptions
+from fairdesk.individual.shares.tally import Tally
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
@@ -299,15 +299,15 @@ class Scores(Adding):
         if not self._causal:
             self._begin(*arrays["about"].tolist())
         causal, groups = self._open
-        for place, hits in zip(arrays["causal"].tolist(), arrays["verdicts"].T, strict=True):
+        for place, changed in zip(arrays["causal"].tolist(), arrays["changes"].T, strict=True):
             if place in causal:
-                self._causal[place].add(hits)
+                self._causal[place].add(changed)
         counts = arrays["counts"]
         for place in arrays["groups"].tolist():
             own, counts = np.split(counts, [len(self._groups[place].counts)])
             if place in groups:
                 self._groups[place].counts += own
-        self._done += len(arrays["verdicts"])
+        self._done += len(arrays["changes"])
         if tallied.last:
             self._next, self._drawn = tallied.unit + 1, self._drawn + int(arrays["drawn"][0])
             over = self._done >= self._most or self._drawn >= _MOST_REPEATED * self._done
@@ -432,7 +432,7 @@ class _Sample:
 
     def _counted(
         self, block: Block, causal: list[int], groups: list[int]
-    ) -> dict[str, NDArray[np.int64] | NDArray[np.bool_]]:
+    ) -> dict[str, NDArray[np.int64] | NDArray[np.int8]]:
         """Ask about people, and count them for the scores that are looked for."""
         context, (_, combination) = self._context, block
         context.check(*block)
@@ -446,6 +446,6 @@ class _Sample:
         return {
             "causal": np.array(causal, dtype=np.int64),
             "groups": np.array(groups, dtype=np.int64),
-            "verdicts": verdicts(context, block, answers, [self._every[place] for place in causal]),
+            "changes": changes(context, block, answers, [self._every[place] for place in causal]),
             "counts": np.concatenate([np.empty(0, dtype=np.int64), *counts]),
         }

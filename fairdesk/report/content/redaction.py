@@ -33,7 +33,14 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.groups import GroupGap, GroupTable
-from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
+from fairdesk.results.individual import (
+    AuditStudy,
+    ComparedRows,
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.proofs import (
     NeighbourhoodCounts,
@@ -246,7 +253,9 @@ class Shown:
                 # groups of a few people are not kept in the tables either
                 return msgspec.structs.replace(figure, by_value=())
             case (
-                Repeatability()
+                ComparedRows()
+                | AuditStudy()
+                | Repeatability()
                 | ExcessChange()
                 | GroupGap()
                 | RandomBaseline()
