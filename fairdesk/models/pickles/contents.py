@@ -149,7 +149,7 @@ def _pickle(path: Path) -> Contents:
     names, fills, trouble = names_in(path)
     versions, notes = {}, []
     found = Counter(
-        str(state["_sklearn_version"]) for _, state in fills if "_sklearn_version" in state
+        version for _, state in fills if isinstance(version := state.get("_sklearn_version"), str)
     )
     known = [text for text, _ in found.most_common() if _VERSION_TEXT.fullmatch(text)]
     if not known:

@@ -17,13 +17,15 @@ import pickle
 import struct
 import zlib
 from collections import Counter, OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from fairdesk.errors import ModelError
 from fairdesk.models.packed import DAMAGED, Bounded, unpacked
 from fairdesk.models.pickles import allowed_names, rebuilding
 from fairdesk.models.pickles.rebuilding import Lifeless, RefusedError, Token
@@ -31,6 +33,14 @@ from fairdesk.models.pickles.vetting import vet
 
 #: What joblib aligns its arrays to is told by one byte; a name or a text is not longer.
 _MOST_NAME = 500
+#: So many instructions are carried out; a model of a million texts takes a tenth of them.
+MOST_STEPS = 50_000_000
+#: So many bytes that are handed to a function count as one instruction.
+_BYTES_A_STEP = 256
+#: So many marks may wait for one another: what Python writes is not nested as deep.
+_MOST_MARKS = 10_000
+#: Of so many values a key may be made. To hash one takes time for each, however short the file is.
+_MOST_IN_KEY = 10_000
 #: What is raised when a file ends too early, or holds what is no pickle.
 CUT_OFF = (EOFError, pickle.UnpicklingError, lzma.LZMAError, zlib.error)
 #: What Python's machine raises when a file is damaged.
@@ -54,10 +64,44 @@ class _Array:
 _PYTHONS: dict[int, Callable[..., None]] = dict(pickle._Unpickler.dispatch)  # noqa: SLF001 - see below
 
 
+class Steps(dict[int, Callable[..., None]]):
+    """What a machine does at each instruction; it ends a file that asks for too much.
+
+    Attributes
+    ----------
+    left : int
+        How many instructions it still carries out.
+    """
+
+    def __init__(self, steps: dict[int, Callable[..., None]]) -> None:
+        super().__init__(steps)
+        self.left = MOST_STEPS
+
+    def __getitem__(self, code: int) -> Callable[..., None]:
+        self.left -= 1
+        if self.left < 0:
+            raise _endless()
+        return super().__getitem__(code)
+
+    def spend(self, arguments: tuple[Thing, ...]) -> None:
+        """Count what a function is given: it may go through all of it."""
+        sized = (each for each in arguments if isinstance(each, _SIZED))
+        self.left -= sum(map(len, sized)) // _BYTES_A_STEP
+
+
+def _endless() -> ModelError:
+    return ModelError(
+        "The file asks for more work than any model of tabular data.",
+        why="A file designed to keep the computer busy does so.",
+        remedy="Ask for the model as ONNX, or from another source.",
+    )
+
+
 class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C its steps cannot be changed
     """Python's machine, whose steps that reach outside are left to its subclasses."""
 
-    dispatch: ClassVar[dict[int, Callable[..., None]]] = dict(_PYTHONS)
+    steps: ClassVar[dict[int, Callable[..., None]]] = dict(_PYTHONS)
+    dispatch: Steps  # type: ignore[misc]  # each machine counts for itself
     stack: list[Thing]
     metastack: list[list[Thing]]
     memo: dict[int, Thing]
@@ -65,9 +109,13 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
     pop_mark: Callable[[], list[Thing]]
     readline: Callable[[], bytes]
 
-    def __init__(self, stream: Bounded) -> None:
+    def __init__(self, stream: Bounded, dispatch: Steps | None = None) -> None:
         super().__init__(stream)
         self.stream = stream
+        # a machine within another one shares its steps
+        self.dispatch = dispatch or Steps(self.steps)
+        self._places: dict[int, int] = {}  # of what is remembered, as far as it was looked for
+        self._placed = 0
 
     def load(self) -> Thing:
         """Run the file to its end.
@@ -100,6 +148,11 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
 
     def get_extension(self, code: int) -> None:
         raise RefusedError(f"extension {code}")
+
+    def load_mark(self) -> None:
+        if len(self.metastack) >= _MOST_MARKS:
+            raise _endless()
+        _PYTHONS[pickle.MARK[0]](self)
 
     def load_reduce(self) -> None:
         arguments = self.stack.pop()
@@ -134,10 +187,14 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
         filled = self.filled(thing, state)
         if filled is not thing:
             self.stack[-1] = filled
-            # whatever refers to it means the filled one; it was remembered just now
-            place = next((i for i in reversed(self.memo) if self.memo[i] is thing), None)
-            if place is not None:
+            # whatever refers to it means the filled one
+            new = list(islice(reversed(self.memo), len(self.memo) - self._placed))
+            self._places |= {id(self.memo[place]): place for place in reversed(new)}
+            self._placed = len(self.memo)
+            place = self._places.get(id(thing), -1)
+            if self.memo.get(place) is thing:
                 self.memo[place] = filled
+                self._places[id(filled)] = place
 
     # what a file puts into a thing goes into containers, not into what was looked at before
     def load_append(self) -> None:
@@ -150,14 +207,25 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
 
     def load_additems(self) -> None:
         self._into(set)
+        _check_keys(self.stack)
         _PYTHONS[pickle.ADDITEMS[0]](self)
+
+    def load_frozenset(self) -> None:
+        _check_keys(self.stack)
+        _PYTHONS[pickle.FROZENSET[0]](self)
+
+    def load_dict(self) -> None:
+        _check_keys(self.stack[::2])
+        _PYTHONS[pickle.DICT[0]](self)
 
     def load_setitem(self) -> None:
         self._into(dict, 2)
+        _check_keys(self.stack[-2:-1])
         _PYTHONS[pickle.SETITEM[0]](self)
 
     def load_setitems(self) -> None:
         self._into(dict)
+        _check_keys(self.stack[::2])
         _PYTHONS[pickle.SETITEMS[0]](self)
 
     def _into(self, kind: type, above: int | None = None) -> None:
@@ -167,6 +235,9 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
             raise RefusedError(f"a change of {_name(there)}")
 
     for _step, _code in (
+        (load_mark, pickle.MARK),
+        (load_frozenset, pickle.FROZENSET),
+        (load_dict, pickle.DICT),
         (load_reduce, pickle.REDUCE),
         (load_newobj, pickle.NEWOBJ),
         (load_newobj_ex, pickle.NEWOBJ_EX),
@@ -179,7 +250,7 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
         (load_setitem, pickle.SETITEM),
         (load_setitems, pickle.SETITEMS),
     ):
-        dispatch[_code[0]] = _step
+        steps[_code[0]] = _step
     del _step, _code
 
     def pass_padding(self, described: dict[str, Any]) -> None:
@@ -191,8 +262,13 @@ class _Machine(pickle._Unpickler):  # noqa: SLF001 - the machine in Python: in C
 class _Rebuilder(_Machine):
     """The machine that rebuilds a model of what is allowed."""
 
-    def __init__(self, stream: Bounded, ours: dict[int, Thing] | None = None) -> None:
-        super().__init__(stream)
+    def __init__(
+        self,
+        stream: Bounded,
+        ours: dict[int, Thing] | None = None,
+        dispatch: Steps | None = None,
+    ) -> None:
+        super().__init__(stream, dispatch)
         # what the file made, kept alive so that no other thing gets its number
         self._ours: dict[int, Thing] = {} if ours is None else ours
         self._filled: set[int] = set()
@@ -204,9 +280,12 @@ class _Rebuilder(_Machine):
         raise RefusedError("a persistent id")
 
     def called(self, thing: Thing, arguments: tuple[Thing, ...]) -> Thing:
+        self.dispatch.spend(arguments)
         if isinstance(thing, Token):
             return self._our(thing.call(*arguments))
         if isinstance(thing, type) and (issubclass(thing, Lifeless) or thing in _CONTAINERS):
+            if thing in _FILLED:
+                _check_content(thing, arguments)
             return self._our(thing(*arguments))
         raise RefusedError(_name(thing))
 
@@ -248,7 +327,7 @@ class _Rebuilder(_Machine):
         if not isinstance(kind, np.dtype) or any(length < 0 for length in shape):
             raise pickle.UnpicklingError("an array is described wrongly")
         if kind.hasobject:
-            inner = _Rebuilder(self.stream, self._ours).load()
+            inner = _Rebuilder(self.stream, self._ours, self.dispatch).load()
             if not isinstance(inner, np.ndarray):
                 raise RefusedError("an inner pickle that is not an array")
             return inner
@@ -272,6 +351,35 @@ _CONTAINERS = (
     *(bytes, bytearray, complex, frozenset, range, set, slice),
     *(Counter, OrderedDict, defaultdict),
 )
+
+
+#: Those that go through what they are given.
+_FILLED = (bytes, bytearray, frozenset, set, Counter, OrderedDict, defaultdict)
+#: What has a length that a function goes through.
+_SIZED = (str, bytes, bytearray, tuple, list, dict, set, frozenset)
+
+
+def _check_content(kind: type, arguments: tuple[Thing, ...]) -> None:
+    """Refuse what would make a large container of a short description, or hash what is too deep."""
+    for each in arguments:
+        if isinstance(each, range) or (kind in (bytes, bytearray) and isinstance(each, int)):
+            raise RefusedError(_name(kind))
+        if isinstance(each, (list, tuple)):
+            _check_keys(each)
+
+
+def _check_keys(keys: Sequence[Thing]) -> None:
+    """Refuse keys of too many values: a few instructions nest one in itself again and again."""
+    for key in keys:
+        if not isinstance(key, (tuple, frozenset)):
+            continue
+        waiting, count = [key], 0
+        while waiting:
+            part = waiting.pop()
+            count += len(part)
+            if count > _MOST_IN_KEY:
+                raise _endless()
+            waiting += [each for each in part if isinstance(each, (tuple, frozenset))]
 
 
 def _name(thing: Thing) -> str:
@@ -359,9 +467,6 @@ def _is_estimator(kind: type) -> bool:
 class _Nothing(Lifeless):
     """What stands for everything in a machine with nothing behind it."""
 
-    def __hash__(self) -> int:
-        return 0
-
     def __bool__(self) -> bool:
         return True
 
@@ -382,8 +487,9 @@ class _Reader(_Machine):
         stream: Bounded,
         names: dict[tuple[str, str], None],
         fills: list[tuple[str, dict[Any, Any]]],
+        dispatch: Steps | None = None,
     ) -> None:
-        super().__init__(stream)
+        super().__init__(stream, dispatch)
         self._names = names
         self._fills = fills
 
@@ -420,7 +526,7 @@ class _Reader(_Machine):
     def filled(self, thing: Thing, state: Thing) -> Thing:
         whose = getattr(thing, "state", None)
         if isinstance(state, dict) and isinstance(whose, tuple):
-            self._fills.append((str(whose[0]), state))
+            self._fills.append((_text(whose[0]), state))
         return thing
 
     def array(self, described: dict[str, Any]) -> Thing:
@@ -428,7 +534,7 @@ class _Reader(_Machine):
         if code is None:
             raise pickle.UnpicklingError("an array is described wrongly")
         if code.hasobject:
-            return _Reader(self.stream, self._names, self._fills).load()
+            return _Reader(self.stream, self._names, self._fills, self.dispatch).load()
         self.pass_padding(described)
         shape = described["shape"]
         self.stream.skip(math.prod(int(length) for length in shape) * code.itemsize)
@@ -440,7 +546,12 @@ def _dtype_of(thing: Thing) -> np.dtype[Any] | None:
     state = getattr(thing, "state", None)
     if not (isinstance(state, tuple) and state[0] == "numpy.dtype"):
         return None
-    return np.dtype(str(state[1][0]))
+    return np.dtype(_text(state[1][0]))
+
+
+def _text(thing: Thing) -> str:
+    """Return a text; of anything else none: it may be nested without end."""
+    return thing if isinstance(thing, str) else ""
 
 
 def names_in(

@@ -90,10 +90,15 @@ def _vet_attributes(thing: object, attributes: dict[Any, Any]) -> None:
             raise RefusedError(f"a change of {whose}.{name}")
         if name.endswith(_NAMES_METHOD) and not set(_texts(value)) <= _ANSWERS:
             raise RefusedError(f"{whose}.{name}")
-        if name == _GETTER and any(part[:1] == "_" for part in str(value).split(".")):
+        if name == _GETTER and not _is_public(value):
             raise RefusedError(f"{whose}.{name}")
     if hasattr(kind, "build_analyzer") and attributes.get("input") in _FILES:
         raise RefusedError(f"{whose} of files")
+
+
+def _is_public(value: object) -> bool:
+    """Return whether a value is no text, or names nothing that is private."""
+    return not isinstance(value, str) or all(part[:1] != "_" for part in value.split("."))
 
 
 def _is_code(kind: type, name: str) -> bool:
@@ -111,8 +116,7 @@ def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield str(value)
     elif isinstance(value, (list, tuple)):
-        for each in value:
-            yield from _texts(each)
+        yield from (each if isinstance(each, str) else "" for each in value)
     elif value is not None:
         yield ""
 
@@ -178,4 +182,4 @@ def _flat(held: object) -> Iterable[object]:
         yield from held.ravel().tolist()
     elif isinstance(held, (list, tuple)):
         for each in held:
-            yield from _flat(each) if isinstance(each, (list, tuple)) else (each,)
+            yield from each if isinstance(each, (list, tuple)) else (each,)

@@ -9,6 +9,8 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.stats import uniform
 from sklearn import (
     calibration,
@@ -39,7 +41,9 @@ from sklearn.experimental import enable_halving_search_cv, enable_iterative_impu
 
 from fairdesk.errors import ModelError
 from fairdesk.models.packed import Bounded, unpacked
+from fairdesk.models.pickles import unpickling
 from fairdesk.models.pickles.allowed_names import standing
+from fairdesk.models.pickles.contents import look_into
 from fairdesk.models.pickles.loading import load
 from fairdesk.models.pickles.rebuilding import Lifeless, RefusedError
 from fairdesk.models.pickles.unpickling import names_in, rebuild, resolve
@@ -430,6 +434,99 @@ def test_a_flood_is_stopped(tmp_path):
     joblib.dump(np.zeros(1_000_000), path, compress=("zlib", 9))
     with unpacked(path) as packed:
         assert packed.skip(10**9) > 8_000_000
+
+
+def nested(times):
+    """Return instructions for a tuple that holds itself as it was, twice, so many times."""
+    return b")" + b"2\x86" * times
+
+
+def _call(name, *arguments):
+    return b"c" + name.replace(".", "\n", 1).encode() + b"\n(" + b"".join(arguments) + b"tR"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        b"(" * 3_000_000,
+        b"N0" * 3_000_000,
+        b"}" + nested(20) + b"Ns",
+        b"}(" + nested(20) + b"Nu",
+        b"(" + nested(20) + b"Nd",
+        b"\x8f(" + nested(20) + b"\x90",
+        b"(" + nested(20) + b"\x91",
+        _call("builtins.set", b"(" + nested(20) + b"l"),
+        _call("builtins.frozenset", b"(" + nested(20) + b"t"),
+    ],
+    ids=["marks", "steps", "s", "u", "d", "add", "frozen", "set", "frozenset"],
+)
+def test_a_file_that_asks_for_too_much_work_is_refused(tmp_path, monkeypatch, program):
+    monkeypatch.setattr(unpickling, "MOST_STEPS", 1_000_000)
+    path = tmp_path / "model.pkl"
+    path.write_bytes(b"\x80\x04" + program + b".")
+    with pytest.raises(ModelError, match="more work"):
+        load(path, trusted=True)
+
+
+@pytest.mark.parametrize("kind", ["set", "frozenset", "bytes", "bytearray"])
+def test_a_short_description_of_a_large_container_is_refused(tmp_path, kind):
+    path = tmp_path / "model.pkl"
+    numbers = _call("builtins.range", b"J\xff\xff\xff\x7f")
+    path.write_bytes(b"\x80\x04" + _call(f"builtins.{kind}", numbers) + b".")
+    with pytest.raises(RefusedError):
+        rebuild(path)
+
+
+@given(
+    st.lists(st.sampled_from([b"(", b"N", b"0", b")", b"2", b"\x86", b"}", b"\x94"]), max_size=80)
+)
+def test_no_more_steps_are_taken_than_are_allowed(pieces):
+    taken = []
+
+    class Counted(unpickling.Steps):
+        def __getitem__(self, code):
+            found = super().__getitem__(code)
+            taken.append(code)
+            return found
+
+    steps = Counted(unpickling._Rebuilder.steps)
+    steps.left = 40
+    machine = unpickling._Rebuilder(Bounded(io.BytesIO(b"".join(pieces) + b".")), None, steps)
+    with suppress(*unpickling.BROKEN, ModelError, RefusedError):
+        machine.load()
+    assert len(taken) <= 40
+
+
+def test_what_is_remembered_is_looked_through_once(tmp_path):
+    """A type of numbers that is completed takes the place of what was remembered of it."""
+    looks = []
+
+    class Memo(dict):
+        def __getitem__(self, place):
+            looks.append(place)
+            return super().__getitem__(place)
+
+    made = _call("numpy.dtype", b"X\x02\x00\x00\x00f8", b"\x89", b"\x88") + b"\x94"
+    state = b"(K\x03X\x01\x00\x00\x00<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb0"
+    program = b"\x80\x04" + b"(N\x94" * 500 + (made + state) * 500 + b"N."
+    machine = unpickling._Rebuilder(Bounded(io.BytesIO(program)))
+    machine.memo = Memo()
+    assert machine.load() is None
+    assert len(machine.memo) == 1_000
+    assert len(looks) < 5_000
+
+
+def test_what_a_reader_keeps_is_told_apart_by_its_place():
+    things = [unpickling._Nothing() for _ in range(100)]
+    assert len(set(map(hash, things))) == 100
+
+
+def test_a_version_that_is_nested_is_not_written_out(tmp_path):
+    path = tmp_path / "model.pkl"
+    model = b"csklearn.linear_model._logistic\nLogisticRegression\n)\x81"
+    version = b"X\x10\x00\x00\x00_sklearn_version"
+    path.write_bytes(b"\x80\x04" + model + b"}" + version + nested(18) + b"sb.")
+    assert look_into(path).saved_with == {}
 
 
 def test_lz4_is_named_where_it_is_missing(tmp_path):
