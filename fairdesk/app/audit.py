@@ -31,6 +31,7 @@ from fairdesk.data.domain.support import CompanionChoice
 from fairdesk.data.profiling.profile import problems
 from fairdesk.errors import FairDeskError, SpecError, concerning
 from fairdesk.wording import inspected
+from fairdesk.wording.companions import support_said
 
 log = logging.getLogger(__name__)
 
@@ -193,6 +194,8 @@ def _audit(
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
         if found.proof is not None:
             store.log(inspected.agreement(found), "begun")
+        for sentence in _companions_said(spec):
+            store.log(sentence, "begun")
         state = RunState(0, "groups", "done")
         if beside is not None:
             beside.begin(store.path, spec.domain.people(found.table))
@@ -242,6 +245,7 @@ def _audit(
             not_begun, refused = [*not_begun, *refused], []
         warnings = (
             *_warnings(found, names),
+            *_companions_said(spec),
             *_not_compared(spec),
             *not_begun,
             *_unmeasured(done),
@@ -382,6 +386,11 @@ def plan_of(question: Question, found: Inspection) -> AuditPlan:
     plan.protect(question.protected, question.limits)
     plan.companion_choice = question.companions
     return plan
+
+
+def _companions_said(spec: AuditSpec) -> tuple[str, ...]:
+    support = spec.domain.support
+    return tuple(support_said(support.companions, support.proposed, spec.domain.attributes))
 
 
 def _spec(question: Question, found: Inspection) -> AuditSpec:

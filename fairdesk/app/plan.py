@@ -274,6 +274,8 @@ class AuditPlan:
         SpecError
             When a companion that was given does not fit.
         """
+        if self.predictions:
+            return Support()
         return chosen_support(self.found_support(), self.companion_choice, self.attributes())
 
     def found_support(self) -> Support:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
@@ -11,16 +12,18 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.answers.rates import decision_tables, rates_sentences
-from fairdesk.app.audit import Outcome, Question, audit
+from fairdesk.app.audit import Outcome, Question, audit, plan_of
 from fairdesk.app.finished import sample_question
 from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS, REPORT
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.catalogue.stages import BEFORE
-from fairdesk.audit.plan.plan import Limits, read_limits, read_terms
+from fairdesk.audit.plan.plan import Limits, read_companions, read_limits, read_terms
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.runs.inspection import inspect
 from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.records import RunRecord
+from fairdesk.audit.worker.client import Worker
 from fairdesk.cli.parsing import (
     AddParser,
     add_cluster,
@@ -39,6 +42,7 @@ from fairdesk.cli.terminal import (
     progress_bar,
     stoppable_worker,
 )
+from fairdesk.data.domain.support import CompanionChoice, written
 from fairdesk.errors import SpecError, concerning
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates
@@ -47,6 +51,7 @@ from fairdesk.samples import samples
 from fairdesk.wording import figures, inspected, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.companions import companion_said
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.rules import rule_phrase
 
@@ -98,6 +103,17 @@ def add_audit(add_parser: AddParser) -> None:
             "JSON for the input domain: attribute -> [low, high] or a list of values; by default "
             'as in the data. Or {"attributes": {...}, "constraints": ["husband implies sex '
             '= Male", ...]}'
+        ),
+    )
+    add(
+        "--companions",
+        metavar="auto|ask|none|FILE",
+        default="auto",
+        help=(
+            "which attributes change with a protected one, so that a husband is compared with a "
+            "wife: those that the data show beyond doubt (auto, the default), none before you "
+            "confirm them in the terminal (ask), none, or those of a JSON file, which “fairdesk "
+            "inspect --protected COL --json” writes"
         ),
     )
     add(
@@ -277,6 +293,7 @@ def question_of(arguments: argparse.Namespace) -> Question:
         runs=_runs(arguments),
         title=f"{asked} on {arguments.data.name}",
         limits=limits,
+        companions=_companions(arguments.companions),
         standard=None if arguments.method else _standard(arguments),
         seconds=arguments.time,
     )
@@ -292,6 +309,31 @@ def _standard(arguments: argparse.Namespace) -> StandardPlan:
         edges=_edges(arguments.bins),
         terms=_terms(arguments),
     )
+
+
+def _companions(given: str) -> CompanionChoice:
+    """Read which attributes change with a protected one."""
+    match given:
+        case "auto" | "ask" | "none":
+            return given
+        case _:
+            with concerning("companions"):
+                return read_companions(Path(given))
+
+
+def _confirmed(worker: Worker, question: Question) -> Question:
+    """Ask in the terminal about each companion; without a terminal nothing is decided."""
+    if question.companions != "ask" or not sys.stdin.isatty():
+        return question
+    plan = plan_of(question, inspect(worker, question.subject, lambda _: None))
+    attributes, found = plan.attributes(), plan.found_support()
+    confirmed = {}
+    for each in (*found.companions, *found.proposed):
+        sys.stderr.write(f"{companion_said(each, attributes)}\nCompare rows in this way? [y/n] ")
+        sys.stderr.flush()
+        if sys.stdin.readline().strip().lower() in ("y", "yes"):
+            confirmed[each.attribute] = written(each, attributes)
+    return msgspec.structs.replace(question, companions=confirmed)
 
 
 def _terms(arguments: argparse.Namespace) -> dict[str, tuple[str, ...]]:
@@ -355,8 +397,10 @@ def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
     question = question_of(arguments)
     workers = stoppable_worker(arguments.cluster)
-    with workers as (worker, stopped), progress_bar(question.limit) as bar:
-        outcome = audit(worker, question, arguments.out, bar, stopped)
+    with workers as (worker, stopped):
+        question = _confirmed(worker, question)
+        with progress_bar(question.limit) as bar:
+            outcome = audit(worker, question, arguments.out, bar, stopped)
     # in ASCII, so that it is JSON whatever the encoding of the output
     print_lines(
         json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)

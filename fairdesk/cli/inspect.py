@@ -5,13 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 
+import msgspec
+
 from fairdesk.app.plan import AuditPlan
-from fairdesk.audit.runs.inspection import Inspection, inspect
+from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.runs.inspection import inspect
 from fairdesk.cli.parsing import AddParser, add_json
 from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import print_lines, spinner, stoppable_worker
 from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
+from fairdesk.data.domain.support import Support, written
 from fairdesk.wording import inspected
+from fairdesk.wording.companions import companion_said
 
 
 def add_inspect(add_parser: AddParser) -> None:
@@ -27,6 +32,13 @@ def add_inspect(add_parser: AddParser) -> None:
         allow_abbrev=False,
     )
     add_subject(parser)
+    parser.add_argument(
+        "--protected",
+        metavar="COL",
+        action="append",
+        default=[],
+        help="a protected column, to see which attributes change with it; may be repeated",
+    )
     add_json(parser)
     parser.set_defaults(perform=_inspect)
 
@@ -37,17 +49,29 @@ def _inspect(arguments: argparse.Namespace) -> int:
         found = inspect(worker, subject_of(arguments), say)
         held = worker.confinement()
         say("Looking for combinations that never occur")
-        absent = _absent(found, arguments.label)
+        plan = AuditPlan(
+            table=found.table, label=arguments.label, mapping=found.mapping, proof=found.proof
+        )
+        if arguments.protected:
+            plan.protect(arguments.protected, Limits())
+        absent = _absent(plan)
+        support = plan.found_support() if arguments.protected else Support()
+    companions = (*support.companions, *support.proposed)
     if arguments.json:
-        print_lines(json.dumps(inspected.figures(found, held, absent)))
+        figures = inspected.figures(found, held, absent)
+        figures["companions"] = {
+            each.attribute: msgspec.to_builtins(written(each, plan.attributes()))
+            for each in companions
+        }
+        print_lines(json.dumps(figures))
     else:
-        print_lines(inspected.summary(found, held, absent))
+        lines = (companion_said(each, plan.attributes()) for each in companions)
+        print_lines("\n".join((inspected.summary(found, held, absent), *lines)))
     return 0
 
 
-def _absent(found: Inspection, label: str) -> tuple[AbsentCombination, ...]:
+def _absent(plan: AuditPlan) -> tuple[AbsentCombination, ...]:
     """Find what constraints could exclude; nothing where there is no model to query."""
-    if not found.mapping.inputs:
+    if plan.mapping is None or not plan.mapping.inputs:
         return ()
-    plan = AuditPlan(table=found.table, label=label, mapping=found.mapping, proof=found.proof)
-    return absent_combinations(plan.attributes(), found.table)
+    return absent_combinations(plan.attributes(), plan.data())

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.data.domain.attributes import Limit
+from fairdesk.data.domain.support import CompanionValues
 from fairdesk.errors import SpecError, system_errors
 
 #: Limits by the attributes' names.
@@ -73,6 +74,31 @@ def _decoded(text: bytes) -> Limits:
             return Limits(msgspec.json.decode(text, type=Attributes))
         except msgspec.ValidationError:
             raise error from None
+
+
+def read_companions(path: Path) -> dict[str, CompanionValues]:
+    """Read which attributes change with a protected one from a JSON file.
+
+    Raises
+    ------
+    SpecError
+        When the file cannot be read or is something else.
+    """
+    what = f"The file of companions “{path}” cannot be read."
+    with system_errors(SpecError, what, "Check its name."):
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    try:
+        return msgspec.json.decode(text, type=dict[str, CompanionValues])
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f"The file of companions “{path}” does not have the expected format.",
+            why=f"{error}.",
+            remedy=(
+                'The file must be JSON, like {"relationship": {"with": "sex", "values": {"Female": '
+                '{"Husband": "Wife"}, "Male": {"Wife": "Husband"}}}}. “fairdesk inspect --json” '
+                "writes those that it finds in this form."
+            ),
+        ) from error
 
 
 def read_terms(path: Path) -> dict[str, tuple[str, ...]]:

@@ -109,7 +109,8 @@ class CompanionValues(
 
 
 #: Which attributes change with a protected one: those that are certain (``"auto"``), none until the
-#: auditor decides (``"ask"``), none (``"none"``), or exactly those that are given by their names.
+#: auditor decides (``"ask"``), none (``"none"``); or what is decided of some, by their names, the
+#: rest as with ``"auto"``. One without values is refused.
 CompanionChoice = Literal["auto", "ask", "none"] | dict[str, CompanionValues]
 
 
@@ -128,9 +129,14 @@ def chosen_support(
     every = (*found.companions, *found.proposed)
     if choice == "ask":
         return msgspec.structs.replace(found, companions=(), proposed=every)
-    given = {} if choice == "none" else choice
-    made = tuple(_given(name, each, attributes, every) for name, each in given.items())
-    return msgspec.structs.replace(found, companions=made, proposed=())
+    if choice == "none":
+        return msgspec.structs.replace(found, companions=(), proposed=())
+    made = (_given(name, each, attributes, every) for name, each in choice.items() if each.values)
+    return msgspec.structs.replace(
+        found,
+        companions=(*made, *(each for each in found.companions if each.attribute not in choice)),
+        proposed=tuple(each for each in found.proposed if each.attribute not in choice),
+    )
 
 
 def written(companion: Companion, attributes: Sequence[Attribute]) -> CompanionValues:

@@ -19,6 +19,7 @@ from fairdesk.app.plan import Choice
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import check_admits
+from fairdesk.data.domain.support import CompanionValues
 from fairdesk.data.profiling.profile import suggest_protected
 from fairdesk.data.table import Column, Table
 from fairdesk.errors import SpecError
@@ -28,6 +29,7 @@ from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.people.attribute_rows import AttributeRows
+from fairdesk.gui.wizard.people.companions_table import CompanionsTable
 from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
@@ -73,6 +75,9 @@ class PeoplePage(Page):
         self.tabs.setDocumentMode(True)
         self.tabs.addTab(scrolled(self.rows), "&Attributes")
         self.tabs.addTab(self.constraints, "")
+        self.companions = CompanionsTable()
+        self.companions.decided.connect(self._decide_companions)
+        self.tabs.addTab(scrolled(self.companions), "&Compared together")
         self._count = Words(strong=True)
         self._off = Words()
         self._start = quiet()
@@ -219,8 +224,11 @@ class PeoplePage(Page):
             return
         if examined is None:
             self._start.setText("Counting the rows eligible for testing…")
+            companions, queried = state.companion_decisions(), not state.predictions
             self._examiner.ask(
-                lambda: examine(table, attributes, constraints, unseen),
+                lambda: examine(
+                    table, attributes, constraints, unseen, companions, queried=queried
+                ),
                 self._examined,
                 self.banner.tell,
             )
@@ -258,6 +266,10 @@ class PeoplePage(Page):
 
     def _tell(self, examined: Examined) -> None:
         domain, table = examined.domain, examined.table
+        choice = self.state.companion_decisions()
+        decided = choice if isinstance(choice, dict) else {}
+        self.companions.show_found(examined.found, decided, examined.attributes)
+        self._title_companions()
         if domain is None:
             return
         if not self.state.predictions:
@@ -278,6 +290,18 @@ class PeoplePage(Page):
                 lambda error: self._judged(domain, error),
                 self.banner.tell,
             )
+
+    def _title_companions(self) -> None:
+        count, undecided = self.companions.count, self.companions.undecided
+        of_these = f"{count}, {undecided} to decide" if undecided else f"{count}"
+        title = "&Compared together"
+        self.tabs.setTabText(2, f"{title} ({of_these})" if count else title)
+        self.tabs.setTabVisible(2, not self.state.predictions)
+
+    def _decide_companions(self, decided: dict[str, CompanionValues]) -> None:
+        self.state.decide_companions(decided)
+        self._look()
+        self.changed.emit()
 
     def _judged(self, domain: Domain, error: SpecError | None) -> None:
         if error is not None:

@@ -9,6 +9,7 @@ from fairdesk.data.domain.attributes import EVERY_VALUE_UP_TO, Attribute, Role
 from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.support import CompanionChoice, CompanionValues
 from fairdesk.errors import SpecError
 from fairdesk.gui.wizard.state.examining import AT_ONCE, Examined, examine
 from fairdesk.wording.words import joined
@@ -40,6 +41,20 @@ class DomainPlan(AuditPlan):
             return False
         self.constraints = self._constraints_before.pop()
         return True
+
+    def decide_companions(self, decided: dict[str, CompanionValues]) -> None:
+        """Say which attributes change with a protected one, of those that are decided."""
+        self.companion_choice = decided or "auto"
+
+    def companion_decisions(self) -> CompanionChoice:
+        """Return what is decided of companions, as far as roles still allow it."""
+        if not isinstance(self.companion_choice, dict):
+            return self.companion_choice
+        return {
+            name: each
+            for name, each in self.companion_choice.items()
+            if self.choice(each.by).role is Role.PROTECTED and self.choice(name).role is Role.VARIES
+        } or "auto"
 
     @property
     def constraints_can_be_undone(self) -> bool:
@@ -89,11 +104,12 @@ class DomainPlan(AuditPlan):
         """
         table, attributes, unseen = self.data(), self.attributes(), self.unseen()
         known = self._examined
-        if known is not None and known.is_of(table, attributes, self.constraints, unseen):
+        choices = attributes, self.constraints, unseen, self.companion_decisions()
+        if known is not None and known.is_of(table, *choices):
             return known
         if len(table.codes) * max(len(attributes), 1) > AT_ONCE:
             return None
-        self._examined = examine(table, attributes, self.constraints, unseen)
+        self._examined = examine(table, *choices, queried=not self.predictions)
         return self._examined
 
     def set_examined(self, examined: Examined) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain, ExcludedRows
+from fairdesk.data.domain.support import CompanionChoice, Support, chosen_support, learn_support
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError
 from fairdesk.wording.words import joined, number, plural, quoted
@@ -23,8 +24,10 @@ class Examined:
 
     Attributes
     ----------
-    table, attributes, constraints, unseen
+    table, attributes, constraints, unseen, companions
         The choices.
+    found : Support
+        What the data support, with the companions that were found.
     domain : Domain, optional
         What came out.
     error : SpecError, optional
@@ -37,6 +40,8 @@ class Examined:
     attributes: tuple[Attribute, ...]
     constraints: tuple[str, ...]
     unseen: tuple[Attribute, ...] = ()
+    companions: CompanionChoice = "auto"
+    found: Support = field(default_factory=Support)
     domain: Domain | None = None
     error: SpecError | None = None
     aside: tuple[ExcludedRows, ...] = ()
@@ -54,6 +59,7 @@ class Examined:
         attributes: tuple[Attribute, ...],
         constraints: tuple[str, ...],
         unseen: tuple[Attribute, ...],
+        companions: CompanionChoice,
     ) -> bool:
         """Return whether it came of these choices."""
         return (
@@ -61,6 +67,7 @@ class Examined:
             and self.attributes == attributes
             and self.constraints == constraints
             and self.unseen == unseen
+            and self.companions == companions
         )
 
 
@@ -69,14 +76,27 @@ def examine(
     attributes: tuple[Attribute, ...],
     constraints: tuple[str, ...],
     unseen: tuple[Attribute, ...] = (),
+    companions: CompanionChoice = "auto",
+    *,
+    queried: bool = True,
 ) -> Examined:
-    """Make the domain and count who can be asked about. Slow for large tables."""
+    """Make the domain and count the rows that can be tested. Slow for large tables.
+
+    Parameters
+    ----------
+    queried : bool
+        Whether there is a model to query: else no comparison is made, and nothing is learned of it.
+    """
+    found = Support()
     try:
-        domain = constrained_domain(attributes, constraints, table, unseen)
+        if queried:
+            found = learn_support(attributes, table, constraints)
+        support = chosen_support(found, companions, attributes)
+        domain = constrained_domain(attributes, constraints, table, unseen, support)
         aside = domain.set_aside(table)
     except SpecError as error:
-        return Examined(table, attributes, constraints, unseen, error=error)
-    return Examined(table, attributes, constraints, unseen, domain, aside=aside)
+        return Examined(table, attributes, constraints, unseen, companions, found, error=error)
+    return Examined(table, attributes, constraints, unseen, companions, found, domain, aside=aside)
 
 
 def rows_sentence(examined: Examined, person: str) -> str:

@@ -1,0 +1,160 @@
+"""Attributes that change with a protected one: found in the data, confirmed by the auditor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QComboBox, QGridLayout, QVBoxLayout, QWidget
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.support import CompanionValues, Support, written
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import Words, clear, heading, labelled, quiet
+from fairdesk.gui.kit.parts.fields import calm, offer
+from fairdesk.wording.words import counted, percent
+
+_TOGETHER, _ALONE, _OPEN = "together", "alone", "open"
+_WHY = (
+    "These attributes say the same as a protected one: some of their values occur (nearly) only "
+    "with one of its values. Where they change together, a husband is compared with a wife, and "
+    "not with a female husband. Rows for which neither is possible are counted apart."
+)
+_NOTHING = "No attribute says the same as a protected one."
+#: What stands where a value becomes none.
+_NONE = "nothing (not compared)"
+
+
+class CompanionsTable(QWidget):
+    """Shows each companion with its values, and lets the auditor confirm, change or refuse it.
+
+    Signals
+    -------
+    decided : dict of str to CompanionValues
+        What the auditor decided, by the companion's name; without values it is refused.
+    """
+
+    decided = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown: tuple[Support, Mapping[str, CompanionValues]] | None = None
+        self._attributes: dict[str, Attribute] = {}
+        self._decisions: dict[str, CompanionValues] = {}
+        self.choices: dict[str, QComboBox] = {}
+        self.values: dict[tuple[str, str, str], QComboBox] = {}
+        self._note = quiet(_NOTHING)
+        self._cards = layouts.column(spacing=theme.WIDE)
+        layouts.column(
+            self._note,
+            self._cards,
+            layouts.stretch(),
+            on=self,
+            margin=(0, theme.GAP, theme.GAP, 0),
+            spacing=theme.GAP,
+        )
+
+    def show_found(
+        self,
+        found: Support,
+        decisions: Mapping[str, CompanionValues],
+        attributes: Sequence[Attribute],
+    ) -> None:
+        """Show what was found, and what is decided of it."""
+        if self._shown == (found, decisions):
+            return
+        self._shown = found, dict(decisions)
+        self._attributes = {each.name: each for each in attributes}
+        self._decisions = dict(decisions)
+        clear(self._cards)
+        self.choices, self.values = {}, {}
+        companions = (*found.companions, *found.proposed)
+        self._note.setText(_WHY if companions else _NOTHING)
+        for each in companions:
+            self._cards.addLayout(self._card(each, certain=each in found.companions))
+
+    @property
+    def count(self) -> int:
+        """How many companions are shown."""
+        return len(self.choices)
+
+    @property
+    def undecided(self) -> int:
+        """How many of them wait for a decision."""
+        return sum(each.currentData() == _OPEN for each in self.choices.values())
+
+    def _card(self, found: Companion, *, certain: bool) -> QVBoxLayout:
+        name = found.attribute
+        decision = self._decisions.get(name)
+        choice = QComboBox()
+        entries = [
+            (f"changes with {found.by}", _TOGETHER),
+            (f"stays as it is when {found.by} changes", _ALONE),
+        ]
+        offer(choice, entries if certain else [*entries, ("not decided yet", _OPEN)])
+        state = _TOGETHER if certain else _OPEN
+        if decision is not None:
+            state = _TOGETHER if decision.values else _ALONE
+        choice.setCurrentIndex(choice.findData(state))
+        choice.setAccessibleName(f"How {name} is compared")
+        choice.activated.connect(partial(self._choose, found))
+        calm(choice)
+        self.choices[name] = choice
+        seen = f"{counted(found.contradicting, 'row')} of the data say otherwise."
+        shown = decision if decision is not None and decision.values else None
+        values = self._values(found, shown or written(found, list(self._attributes.values())))
+        return layouts.column(
+            heading(name),
+            labelled(f"When {found.by} is changed, “{name}”", choice),
+            *([quiet(seen)] if found.contradicting else []),
+            values,
+            spacing=theme.NEAR,
+        )
+
+    def _values(self, found: Companion, shown: CompanionValues) -> QWidget:
+        """Make the table of values: before, the new protected value, after, and the fit."""
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(theme.WIDE)
+        own, by = self._attributes[found.attribute], self._attributes[found.by]
+        for place, head in enumerate((f"{own.name} is", f"with {by.name}", "becomes", "Fit")):
+            grid.addWidget(Words(head, tone="quiet", wrap=False), 0, place)
+        candidates = sorted({move.becomes for move in found.moves})
+        for row, move in enumerate(found.moves, start=1):
+            before, to = own.text(move.code), by.text(move.to)
+            field = QComboBox()
+            values = [own.text(code) for code in candidates if code != move.code]
+            offer(field, [*((each, each) for each in values), (_NONE, "")])
+            after = shown.values.get(to, {}).get(before, "")
+            field.setCurrentIndex(field.findData(after))
+            field.setAccessibleName(f"What {own.name} {before} becomes with {by.name} {to}")
+            field.activated.connect(partial(self._change, found))
+            calm(field)
+            self.values[found.attribute, to, before] = field
+            fit = percent(move.fit, 1, 0) + ("" if move.clear else ", others fit nearly as well")
+            for place, item in enumerate((Words(before), Words(to), field, Words(fit))):
+                grid.addWidget(item, row, place)
+        grid.setColumnStretch(4, 1)
+        return inside
+
+    def _choose(self, found: Companion, _index: int) -> None:
+        match self.choices[found.attribute].currentData():
+            case "together":
+                self._change(found)
+                return
+            case "alone":
+                self._decisions[found.attribute] = CompanionValues(found.by, {})
+            case _:
+                self._decisions.pop(found.attribute, None)
+        self.decided.emit(dict(self._decisions))
+
+    def _change(self, found: Companion, _index: int = 0) -> None:
+        values: dict[str, dict[str, str]] = {}
+        for (name, to, before), field in self.values.items():
+            if name == found.attribute and field.currentData():
+                values.setdefault(to, {})[before] = str(field.currentData())
+        self._decisions[found.attribute] = CompanionValues(found.by, values)
+        self.decided.emit(dict(self._decisions))

@@ -1,0 +1,74 @@
+"""What is said of companions: attributes that change with a protected one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.companions import Companion
+from fairdesk.wording import words
+from fairdesk.wording.language import say, say_many
+
+
+def moves_said(companion: Companion, attributes: Sequence[Attribute]) -> tuple[str, ...]:
+    """Return what each value becomes, with its fit: one text each; both ways in one where equal."""
+    by_name = {each.name: each for each in attributes}
+    own, by = by_name[companion.attribute], by_name[companion.by]
+    reverse = {(move.becomes, move.code) for move in companion.moves}
+    said, done = [], set[tuple[float, float]]()
+    for move in companion.moves:
+        if (move.becomes, move.code) in done:
+            continue
+        done.add((move.code, move.becomes))
+        both = (move.code, move.becomes) in reverse
+        values = {
+            "before": own.text(move.code),
+            "after": own.text(move.becomes),
+            "to": by.text(move.to),
+            "fit": words.percent(move.fit, 1, 0),
+        }
+        line = (
+            say("{before} and {after} stand for each other (fit {fit})", **values)
+            if both
+            else say("{before} becomes {after} with {to} (fit {fit})", **values)
+        )
+        said.append(
+            line if move.clear else say("{line}; another value fits nearly as well", line=line)
+        )
+    return tuple(said)
+
+
+def companion_said(companion: Companion, attributes: Sequence[Attribute]) -> str:
+    """Say in one sentence what changes with what, and how."""
+    line = say(
+        "“{attribute}” changes with “{by}”: {moves}.",
+        attribute=companion.attribute,
+        by=companion.by,
+        moves="; ".join(moves_said(companion, attributes)),
+    )
+    if not companion.contradicting:
+        return line
+    return f"{line} " + say_many(
+        companion.contradicting,
+        "{n} row contradicts this and is not compared.",
+        "{n} rows contradict this and are not compared.",
+    )
+
+
+def proposed_said(companion: Companion) -> str:
+    """Say that a companion was found and needs a decision."""
+    return say(
+        "“{attribute}” seems to say the same as “{by}”, and it is not decided whether it changes "
+        "with it: rows that this concerns have no supported comparison. Decide with --companions, "
+        "or in the window.",
+        attribute=companion.attribute,
+        by=companion.by,
+    )
+
+
+def support_said(
+    companions: Sequence[Companion], proposed: Sequence[Companion], attributes: Sequence[Attribute]
+) -> Iterator[str]:
+    """Yield a sentence for each companion, applied or proposed."""
+    yield from (companion_said(each, attributes) for each in companions)
+    yield from (proposed_said(each) for each in proposed)
