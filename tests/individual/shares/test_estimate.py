@@ -18,6 +18,7 @@ from fairdesk.individual.shares.estimate import EstimateOptions
 from fairdesk.individual.shares.intervals import anytime
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Measured, Progress
+from fairdesk.results.individual import Share
 from tests.individual.conftest import Network, everybody, integer
 from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, OF_RACE, TEXTS
 
@@ -33,7 +34,7 @@ def run(domain, model, options=SHORT, people=None, seed=0, **kept):
 
 def shares(events):
     figures = [event for event in events if isinstance(event, Measured)][-1].figures
-    return {(share.whom, share.attributes): share for share in figures}
+    return {(each.whom, each.attributes): each for each in figures if isinstance(each, Share)}
 
 
 def verdicts(domain, rows, model, changed):
