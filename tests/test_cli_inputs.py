@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -135,6 +136,53 @@ def test_constant_columns(audited, tmp_path):
     assert (code, told) == (1, {})
     assert "“country”" in err
     assert phrases.ONE_VALUE in err
+
+
+def imputed(*names):
+    """Return what trains a pipeline that fills missing numbers of some columns in."""
+
+    def train(table, inputs):
+        encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        filled = make_column_transformer(
+            (encoder, ["sex"]), (SimpleImputer(), list(names)), remainder="passthrough"
+        )
+        complete = table.dropna(subset=[name for name in inputs if name not in names])
+        model = make_pipeline(filled, LogisticRegression(max_iter=3000))
+        return model.fit(complete[list(inputs)], complete["hired"])
+
+    return train
+
+
+@pytest.mark.parametrize(
+    ("train", "decided"),
+    [
+        (imputed("age", "income"), {"age", "income"}),
+        (imputed("age"), {"age"}),
+        (boosted, {"age", "income"}),
+        (logistic, set()),
+    ],
+    ids=["imputer", "imputer of one column", "trees", "none"],
+)
+def test_groups_count_each_row_that_the_model_decides(audited, tmp_path, train, decided):
+    """A missing number is no reason to leave out a row that the model decides."""
+    table, rng = applicants(), np.random.default_rng(8)
+    model = train(table, ("age", "sex", "income"))
+    for name in ("age", "income"):
+        table[name] = table[name].where(rng.random(len(table)) > 0.2)
+    if train is not logistic:
+        model = train(table, ("age", "sex", "income"))
+    code, told, err = audited(table, model, "--method", "groups")
+    assert (code, err) == (0, "")
+    refused = table[["age", "income"]].isna()[sorted({"age", "income"} - decided)].any(axis=1)
+    tables = [each for each in told["figures"] if each["type"] == "GroupTable"]
+    counts = {each["n_samples"] for each in tables if each["of"] in ("decisions", "scores")}
+    assert counts == {int((~refused).sum())}
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        agreed = next(each.what for each in store.log_entries() if "matches" in each.what)
+        # searches begin at complete rows only
+        people = len(store.spec.domain.people(store.table()))
+    assert f"of {int((~refused).sum())} rows" in agreed
+    assert people == len(table.dropna())
 
 
 def test_missing_cells_are_a_value_of_their_own(audited, tmp_path):

@@ -9,6 +9,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import msgspec
+
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import UNKNOWN_NAMES, Attribute, Limit, Role, attribute_of
@@ -305,11 +307,16 @@ class AuditPlan:
             label=self.label,
             favourable=self.favourable,
             model=self.card,
-            mapping=self.mapping,
+            mapping=self._mapping_with_missing(self.mapping),
             domain=self.domain(),
             trusted=self.card.needed_trust and self.trusted,
             predictions=self.predictions,
         )
+
+    def _mapping_with_missing(self, mapping: Mapping) -> Mapping:
+        """Note whose missing cells the model decides by itself, where there are any."""
+        takes = () if self.proof is None else self.proof.takes_missing
+        return msgspec.structs.replace(mapping, takes_missing=takes) if takes else mapping
 
     def data(self) -> Table:
         """Return the data.

@@ -325,6 +325,9 @@ class Mapping(msgspec.Struct, frozen=True):
     names : tuple[str, ...]
         What the card's classes are called for people, where the auditor named them: nobody
         outside knows what “2” is.
+    takes_missing : tuple[str, ...], optional
+        The columns whose missing cells the model decides by itself, as was seen when it was
+        queried for the rows of the data. Not set: none, or by a version that did not look.
     """
 
     inputs: tuple[Input, ...]
@@ -336,6 +339,8 @@ class Mapping(msgspec.Struct, frozen=True):
     beyond: bool = False
     spread: float = 1.0
     names: tuple[str, ...] = ()
+    # unlike an empty one it is not written: audits of earlier versions keep their identity
+    takes_missing: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
 
     def decisions(self, card: ModelCard) -> tuple[str, ...]:
         """Return the names of the decisions: two or more."""

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupBlock, GroupContext
 from fairdesk.groups.metrics.error_rates import calibrated, judged, scored
 from fairdesk.groups.metrics.grouping import Division, Mask, cross, crossings, divide
@@ -224,10 +225,25 @@ def _truth(context: GroupContext) -> Rows | None:
 
 
 def askable(rows: Rows, attributes: Sequence[Attribute], mapping: Mapping) -> Mask:
-    """Return which rows a model can be asked about: ``(n,)``; none of what it is fed is missing."""
+    """Return which rows a model can be queried for, ``(n,)``: those that it decides.
+
+    Nothing of what it is fed is missing, or what is missing it handles by itself. A category that
+    stands for missing cells has a code of its own; without one no row is queried whose code is
+    missing, since that may also be a value that is not allowed.
+    """
     fed = {item.attribute for item in mapping.inputs if item.how is not How.CONSTANT}
-    places = [i for i, attribute in enumerate(attributes) if attribute.name in fed]
-    return np.asarray(~np.isnan(rows[:, places]).any(axis=1))
+    takes = set(mapping.takes_missing or ())
+    needed = [
+        place
+        for place, each in enumerate(attributes)
+        if each.name in fed and not (each.name in takes and _only_missing(each))
+    ]
+    return np.asarray(~np.isnan(rows[:, needed]).any(axis=1))
+
+
+def _only_missing(attribute: Attribute) -> bool:
+    """Return whether a code that is missing stands for a missing cell and nothing else."""
+    return not attribute.values or attribute.kind is Kind.TEXT
 
 
 def _wanted(context: GroupContext, options: MeasureOptions) -> Iterator[tuple[int, str]]:

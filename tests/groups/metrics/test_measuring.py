@@ -21,7 +21,7 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
-from fairdesk.groups.metrics.measuring import MeasureOptions
+from fairdesk.groups.metrics.measuring import MeasureOptions, askable
 from fairdesk.groups.metrics.significance import mid_p
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
@@ -535,6 +535,22 @@ def test_everybody_is_asked_of_whom_nothing_is_missing_that_the_model_is_given()
     assert table.lines[0].smd is None
     assert table.lines[1].smd == pytest.approx(-0.1 / spread)
     assert table.lines[2].smd is None
+
+
+def test_a_row_whose_missing_cell_the_model_handles_is_counted():
+    opened = Opened(answer=lambda matrix: np.nan_to_num(matrix[:, :1]))
+    x = [0.1, 0.9, np.nan, 0.6, 0.2, 0.4]
+    study = asked(opened, x, [0, 0, 0, 1, 1, np.nan], takes_missing=("x",))
+    table = tables(study)["decisions", "yes", ("sex",)]
+    assert study.queries == 6
+    assert (table.n_samples, table.unknown, table.without) == (5, 1, 0)
+
+
+def test_a_value_that_is_not_allowed_is_not_taken_for_a_missing_cell():
+    rows = np.array([[0.0], [np.nan]])
+    inputs = (Input("job", "job", How.CODE, codes={"a": 0.0, "b": 1.0}),)
+    mapping = Mapping(inputs, "by name", 1, takes_missing=("job",))
+    assert askable(rows, (names("job", "a", "b"),), mapping).tolist() == [True, False]
 
 
 def test_many_ties_at_the_median_are_told():
