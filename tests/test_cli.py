@@ -883,6 +883,29 @@ def test_a_forged_certificate_is_told(proven, capsys):
     assert "The proof certificate is not valid." in out
 
 
+@pytest.mark.parametrize(
+    ("forged", "code"),
+    [
+        (b'"notes":["Approved by the authority."]', 1),
+        (b'"approved":"by the authority","notes":[]', 1),
+        # the name of a file is not bound: that of the file that was given is printed
+        (b'"notes":[]', 0),
+    ],
+)
+def test_nothing_unverified_of_a_certificate_is_repeated(proven, capsys, forged, code):
+    file, model = proven
+    header, arrays = certificate_reading.unpack(file)
+    assert header.count(b'"notes":[]') == header.count(b'"name":"model.txt"') == 1
+    header = header.replace(b'"notes":[]', forged)
+    header = header.replace(b'"name":"model.txt"', b'"name":"approved.txt"')
+    certificate.write(file, header, arrays)
+    capsys.readouterr()
+    assert cli.main(["verify", str(file), "--model", str(model), "--trust-model"]) == code
+    out = "".join(capsys.readouterr())
+    assert "approved.txt" not in out
+    assert ("model.txt" in out) is (b'"approved"' not in forged)
+
+
 def test_a_certificate_of_another_model_is_told_and_that_is_not_opened(proven, tmp_path, capsys):
     file, _ = proven
     other = fake_guest.write_source(tmp_path / "other.txt", opening="raise SystemError")

@@ -32,6 +32,7 @@ from fairdesk.certify.layout import (
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
+from fairdesk.certify.proof.notes import METHOD, NOTHING, ROWS_LEFT, UNCLEAR, unused
 from fairdesk.certify.rates import RateProver
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import (
@@ -339,7 +340,7 @@ class _Proof:
             yield self._progress()
             late = self._seconds >= until
             if figure is None and (late or self._context.over):
-                self._notes = (_ROWS_LEFT,) if late else ()
+                self._notes = (ROWS_LEFT,) if late else ()
                 return
 
     def _look(self) -> Iterator[Event]:
@@ -499,10 +500,10 @@ class _Proof:
         )
         self._of_people.add(self._seconds, *people_shares(refinery)[:2])
         notes = [*examiner.notes, *self._notes]
-        notes += [_unused(self._attributes)] if self._layout.unused else []
-        notes += [_UNCLEAR] if refinery.space.unclear.any() else []
+        notes += [unused(self._attributes)] if self._layout.unused else []
+        notes += [UNCLEAR] if refinery.space.unclear.any() else []
         nothing = ended and not refinery.consistent + refinery.discriminatory
-        notes += [_NOTHING] if nothing and refinery.space.total else []
+        notes += [NOTHING] if nothing and refinery.space.total else []
         metrics = proven(
             refinery,
             self._attributes,
@@ -597,7 +598,7 @@ class _Proof:
             tree.arrays() | self._rate_boxes,
             self._layout.fed,
             phase="certify",
-            method="certify",
+            method=METHOD,
             options=self._options,
             consistent=refinery.consistent,
             discriminatory=refinery.discriminatory,
@@ -703,22 +704,7 @@ class _Pace:
         return True
 
 
-_UNCLEAR = (
-    "The constraints combine so many values that it is not known which combinations are "
-    "permitted in some regions: these count as undecided."
-)
 _NOT_BEGUN = (
     "The run ended while the model’s structure was read, before any region was bounded: more time "
     "may help."
 )
-_ROWS_LEFT = "The time was not enough to query every data row."
-_NOTHING = (
-    "Nothing was certified or falsified in this time: more time, or a smaller input domain, may "
-    "help."
-)
-
-
-def _unused(attributes: tuple[str, ...]) -> str:
-    listed = " and ".join(f"“{name}”" for name in attributes)
-    verb = "reach" if len(attributes) > 1 else "reaches"
-    return f"The decision does not depend on {listed}, which {verb} no part of the model."

@@ -12,7 +12,7 @@ import numpy as np
 from fairdesk.audit.runs.inspection import Subject, opened
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate_reading
-from fairdesk.certify.proof.certificate import CertificateError, Header
+from fairdesk.certify.proof.certificate import CertificateError, Header, about
 from fairdesk.certify.proof.verify.outcome import KINDS, Check
 from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.data.table import Dialect
@@ -63,7 +63,7 @@ class Verified(msgspec.Struct, frozen=True):
     Attributes
     ----------
     header : Header
-        What it says.
+        What it says, of the model file that was given.
     leaves : dict[str, int]
         How many boxes it has of each kind.
     checks : tuple[Check, ...]
@@ -115,7 +115,7 @@ def check_certificate(
     verdicts, counts = np.unique(arrays["verdict"], return_counts=True)
     number = dict(zip(verdicts.tolist(), counts.tolist(), strict=True))
     leaves = {name: number.get(verdict, 0) for verdict, name in KINDS.items()}
-    checks = [_same_files(header, doubt)]
+    checks, shown = [_same_files(header, doubt)], header
     if not checks[0].failed:
         subject = Subject(
             data=Path(),
@@ -133,6 +133,8 @@ def check_certificate(
                 f"“{doubt.model.name}” was changed while it was opened.",
                 remedy="Wait until no other program writes to it, then try again.",
             )
+        # the file's name and format as they are here: those in the certificate are bound to nothing
+        shown = about(header, card, header.mapping, header.domain, header.versions)
         people = None
         if doubt.data is not None:
             say(f"Reading {doubt.data.name}")
@@ -153,7 +155,7 @@ def check_certificate(
         ):
             say(f"Checked: {check.name}")
             checks.append(check)
-    return Verified(header, leaves, tuple(checks))
+    return Verified(shown, leaves, tuple(checks))
 
 
 def _same_files(header: Header, doubt: CertificateCheckRequest) -> Check:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.proof.notes import QUERIED
 from fairdesk.certify.refine import Examined
 
 
@@ -20,7 +21,7 @@ class QueriedExaminer:
 
     def __init__(self) -> None:
         self.batch, self.margin = 2_048, 0.0
-        self.notes: tuple[str, ...] = (_QUERIED,)
+        self.notes: tuple[str, ...] = (QUERIED,)
 
     def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:  # noqa: ARG002 - nobody is compared
         """Halve boxes along their widest axes; as `fairdesk.certify.refine.Examiner.examine`."""
@@ -39,9 +40,3 @@ class QueriedExaminer:
             low[:0],
             people=(nothing, nothing),
         )
-
-
-_QUERIED = (
-    "The model’s internal structure is not available: its decisions were queried, for the "
-    "combinations that are most likely in the population first. All others are undecided."
-)

@@ -106,7 +106,7 @@ class CertificateError(FairDeskError):
     """A certificate cannot be read, or is none."""
 
 
-class ModelFile(msgspec.Struct, frozen=True):
+class ModelFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The model file that a certificate speaks of.
 
     Attributes
@@ -159,7 +159,7 @@ class AxisOf(msgspec.Struct, frozen=True):
         return np.asarray(np.round(codes * self.grid) / self.grid)
 
 
-class Header(msgspec.Struct, frozen=True):
+class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a certificate says in words and totals.
 
     Attributes

@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.certify.domain.encoded import encode
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.proof import certificate, certificate_reading
+from fairdesk.certify.proof import certificate, certificate_reading, notes
 from fairdesk.certify.proof.certificate import (
     CONSISTENT,
     COUNTED,
@@ -106,7 +106,7 @@ def test_a_true_certificate_holds(event):
     assert not any(each.failed for each in checks.values())
     # and not because nothing was tried
     assert all(each.tried for each in checks.values())
-    assert len(checks) == 9
+    assert len(checks) == 10
     assert not set(arrays["verdict"].tolist()) - {
         -1,
         UNDECIDED,
@@ -156,6 +156,32 @@ MAY_BE = "Combinations permitted by the constraints"
 def test_changed_totals_are_caught(event, forged, caught):
     header, arrays = read(event)
     assert caught in failing(msgspec.structs.replace(header, **forged), arrays)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"notes": ("Approved by the Data Protection Authority.",)},
+        {"notes": (notes.UNCLEAR,)},
+        {"notes": (notes.NOTHING,)},
+        {"notes": (notes.unused(["sex"]),)},
+        {"method": "approved"},
+        {"options": {"approved": "by the Data Protection Authority"}},
+        {"options": {"first": "the Data Protection Authority"}},
+        {"about_margin": "The Data Protection Authority approved it."},
+    ],
+)
+def test_words_that_do_not_follow_from_the_proof_are_caught(event, forged):
+    header, arrays = read(event)
+    assert failing(msgspec.structs.replace(header, **forged), arrays) == {
+        "Its notes, method and options are what FairDesk writes of such a proof"
+    }
+
+
+def test_words_that_follow_from_the_proof_hold(event):
+    header, arrays = read(event)
+    said = msgspec.structs.replace(header, notes=(notes.ROWS_LEFT, notes.QUERIED))
+    assert failing(said, arrays) == set()
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ from fairdesk.certify.proof.verify.population import people_proven_again, popula
 from fairdesk.certify.proof.verify.provers import Solve
 from fairdesk.certify.proof.verify.rates import rate_checks, rate_regions
 from fairdesk.certify.proof.verify.roots import domain_check
+from fairdesk.certify.proof.verify.statements import statements_check
 from fairdesk.certify.proof.verify.tree import Tree
 from fairdesk.errors import SpecError
 from fairdesk.individual.shares.intervals import clopper_pearson
@@ -114,6 +115,7 @@ def verify(
         When its boxes are no tree.
     """
     yield domain_check(header, arrays)
+    yield statements_check(header)
     contents = LeafContents(header, arrays)
     yield contents.walk()
     yield contents.totals()
