@@ -180,7 +180,7 @@ class PopulationTree:
             return self._drawn(rng, n)
         parts, given, drawn = [np.empty((0, len(self.parents)))], 0, 0
         while given < n:
-            rows = self.domain.apply_dependencies(self._drawn(rng, _AT_ONCE))
+            rows = self.domain.determine(self._drawn(rng, _AT_ONCE))
             rows = rows[self.domain.allowed(rows)][: n - given]
             parts.append(rows)
             given, drawn = given + len(rows), drawn + _AT_ONCE

@@ -423,6 +423,13 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
             compared[np.arange(len(rows)), own] = self._fulfils(rows)
         return similar, compared
 
+    def is_compared(self, rows: Rows) -> NDArray[np.bool_]:
+        """Return which rows of the domain the data support a comparison for: ``(n,)``."""
+        if not self.support:
+            return np.ones(len(rows), dtype=np.bool_)
+        _, compared = self.members(rows)
+        return np.asarray(compared.sum(axis=1) > 1)
+
     def possible(self, similar: Rows) -> NDArray[np.bool_]:
         """Return which members of ``(n, C, d)`` similar sets there may be, whoever is compared.
 
@@ -489,9 +496,10 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         """
         for target, source, each in self._companions:
             rows[..., target] = each.follow(rows[..., source], rows[..., target])
-        return self._determine(rows)
+        return self.determine(rows)
 
-    def _determine(self, rows: Rows) -> Rows:
+    def determine(self, rows: Rows) -> Rows:
+        """Set the attributes that others determine, in place, as `apply_dependencies`."""
         for target, source, each in self._followers:
             rows[..., target] = each.follow(rows[..., source])
         return rows
@@ -540,7 +548,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         snapped = self.clip(rows)
         combination = self.combination_of(snapped)
         snapped[:, self.protected] = self.combinations[combination]
-        return self._determine(snapped), combination
+        return self.determine(snapped), combination
 
     def combination_of(self, rows: Rows) -> NDArray[np.intp]:
         """Return the index of the nearest combination of compared values of rows, ``(n,)``."""
@@ -694,7 +702,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         if people is not None and self.fixed.size:
             real = people[rng.integers(len(people), size=n)]
             rows[:, self.fixed] = real[:, self.fixed]
-        return self._determine(rows)
+        return self.determine(rows)
 
     def encode(self, table: Table) -> Rows:
         """Bring a table's rows into this domain's codes: as `attributes.encode`."""

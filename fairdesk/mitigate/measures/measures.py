@@ -206,7 +206,7 @@ class Examiner:
     def _cast(
         self, count: int, choosing: np.random.Generator, telling: np.random.Generator
     ) -> dict[Where, Rows]:
-        """Draw the people; nobody where nobody can be compared with who else they could be."""
+        """Draw the instances, of those that have a comparison; none where there is none."""
         mitigation, domain = self._mitigation, self._mitigation.domain
         if domain.obstacle:
             return {}
@@ -216,7 +216,7 @@ class Examiner:
         people: dict[Where, Rows] = {"test": tested, "domain": drawn(context, real, count, telling)}
         if self.target == "share_domain":
             people["validation"] = drawn(context, real, count, choosing)
-        return people
+        return {where: rows[domain.is_compared(rows)] for where, rows in people.items()}
 
     @property
     def total(self) -> int:
