@@ -398,5 +398,7 @@ def _spec(question: Question, found: Inspection) -> AuditSpec:
     spec = plan_of(question, found).spec()
     if not spec.predictions and not spec.domain.obstacle:
         with concerning("limits"):
-            check_admits(spec.domain, spec.domain.people(found.table))
+            # what the data do not support is told, and no reason to refuse
+            domain = spec.domain.every_combination
+            check_admits(domain, domain.people(found.table))
     return spec

@@ -283,7 +283,7 @@ class PeoplePage(Page):
         elif refused := self.state.refused(domain):
             self._verdict.setText(refused)
             self._verdict.show()
-        elif domain.has_constraints and not domain.obstacle and domain != self._questioned:
+        elif domain.every_combination.has_constraints and not domain.obstacle and domain != self._questioned:
             self._questioned = domain
             self._judge.ask(
                 lambda: _judged(domain, table),
@@ -333,7 +333,7 @@ class PeoplePage(Page):
 def _judged(domain: Domain, table: Table) -> SpecError | None:
     """Say why nobody fulfils what a domain asks for, if so. Runs in the background."""
     try:
-        check_admits(domain, domain.people(table))
+        check_admits(domain.every_combination, domain.people(table))
     except SpecError as error:
         return error
     return None
