@@ -102,7 +102,7 @@ class CompanionsTable(QWidget):
         choice.activated.connect(partial(self._choose, found))
         calm(choice)
         self.choices[name] = choice
-        seen = f"{counted(found.contradicting, 'row')} of the data say otherwise."
+        seen = f"Contradicted by {counted(found.contradicting, 'row')} of the data."
         shown = decision if decision is not None and decision.values else None
         values = self._values(found, shown or written(found, list(self._attributes.values())))
         return layouts.column(

@@ -247,7 +247,7 @@ class PeoplePage(Page):
         elif protected:
             total = state.combinations()
             count = counted(total, "combination" if len(protected) > 1 else "value")
-            said.append(f"{listed(protected)}: {count} are compared for every instance.")
+            said.append(f"{listed(protected)}: {count}, compared where the data support it.")
         if unseen:
             tell = "defines" if len(unseen) == 1 else "define"
             said.append(f"{listed(unseen)} {tell} groups only.")
