@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
-from fairdesk.groups.metrics.outcomes import outcomes
+from fairdesk.groups.metrics.outcomes import outcomes, references_of
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.language import say
@@ -35,9 +36,19 @@ class Observed:
     outcomes: tuple[GroupTable, ...]
 
 
-def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
-    """Count by group the recorded outcomes, and a column of the model's decisions."""
+def observed(
+    spec: AuditSpec, table: Table, measured: Iterable[GroupTable] = ()
+) -> tuple[Observed, ...]:
+    """Count by group the recorded outcomes, and a column of the model's decisions.
+
+    Parameters
+    ----------
+    measured : iterable of GroupTable
+        Tables of the model's decisions that a run measured: groups are compared with the same
+        reference groups here.
+    """
     found = []
+    references = references_of(measured)
     sample = words.sampled(spec.data)
     if spec.predictions:
         column, decided = spec.predictions, spec.decisions[spec.mapping.favourable_class]
@@ -55,9 +66,10 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
                 + (sample and f" {sample}"),
                 column,
                 decided,
-                _count(spec, table, column, decided, "decisions"),
+                _count(spec, table, column, decided, references, "decisions"),
             )
         )
+        references = references_of(found[0].outcomes)
     if spec.label != spec.predictions:
         found.append(
             Observed(
@@ -72,14 +84,21 @@ def observed(spec: AuditSpec, table: Table) -> tuple[Observed, ...]:
                 + (sample and f" {sample}"),
                 spec.label,
                 spec.favourable,
-                _count(spec, table, spec.label, spec.favourable, "label"),
+                _count(spec, table, spec.label, spec.favourable, references, "label"),
             )
         )
     return tuple(found)
 
 
 def _count(
-    spec: AuditSpec, table: Table, column: str, favourable: str, of: Literal["label", "decisions"]
+    spec: AuditSpec,
+    table: Table,
+    column: str,
+    favourable: str,
+    references: Mapping[tuple[str, ...], tuple[str, ...]],
+    of: Literal["label", "decisions"],
 ) -> tuple[GroupTable, ...]:
     good, known = favourable_rows(table, column, favourable)
-    return outcomes(spec.domain, table, good, known, of=of, outcome=favourable)
+    return outcomes(
+        spec.domain, table, good, known, of=of, outcome=favourable, references=references
+    )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from fairdesk.answers.answer import Drawable, GroupOf, PairsOf, Part, SubgroupOf
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
@@ -31,7 +33,7 @@ from fairdesk.wording.groups.subgroups import (
     shown_gap_text,
     shown_rates,
 )
-from fairdesk.wording.groups.tables import ratio_interval
+from fairdesk.wording.groups.tables import is_shown, ratio_interval
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
 
@@ -55,7 +57,16 @@ def ratios(table: GroupTable, run: RunRecord | RunState | None = None) -> Pictur
     compared.sort(key=lambda line: line.impact_ratio or 0.0)
     shown = compared if len(compared) <= _GROUPS else [*compared[: _GROUPS - 1], compared[-1]]
     parts = () if run is None else (GroupOf(run.id, table.attributes, at.values) for at in shown)
-    chart = Ratios([Ratio(line, ratio_interval(table, line)) for line in shown])
+    # no mark of the threshold where chance explains the ratio
+    chart = Ratios(
+        [
+            Ratio(
+                replace(line, below=bool(line.below) and is_shown(table, line)),
+                ratio_interval(table, line),
+            )
+            for line in shown
+        ]
+    )
     return Pictured(chart, tuple(parts))
 
 

@@ -31,7 +31,7 @@ from fairdesk.wording.certified.neighbourhoods import (
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.tables import group_text, worst_of, worst_statement
+from fairdesk.wording.groups.tables import group_text, shown_of, worst_of, worst_statement
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.proofs import (
     covers_sentence,
@@ -283,11 +283,11 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
 
 def _with_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
     """Say the lowest impact ratio of several attributes together, and whose it is; if lower."""
-    crossed = [each for each in tables if len(each.attributes) > 1 and worst_of(each)]
+    crossed = [each for each in tables if len(each.attributes) > 1 and shown_of(each)]
     lowest = min(crossed, key=_worst_ratio, default=None)
     if lowest is None or len(shown.attributes) > 1 or _worst_ratio(lowest) >= _worst_ratio(shown):
         return ""
-    worst = worst_of(lowest)
+    worst = shown_of(lowest)
     return (
         ""
         if worst is None
@@ -302,7 +302,7 @@ def _with_intersection(tables: Sequence[GroupTable], shown: GroupTable) -> str:
 
 
 def _worst_ratio(table: GroupTable) -> float:
-    worst = worst_of(table)
+    worst = shown_of(table)
     return 1.0 if worst is None or worst.impact_ratio is None else worst.impact_ratio
 
 
@@ -310,6 +310,9 @@ def _of_data(spec: AuditSpec, table: GroupTable) -> str:
     """Say the lowest impact ratio of what the data hold, shortly: the model is compared with it."""
     said = worst_statement(spec, table)
     column = say("recorded outcomes") if table.of == "label" else say("decisions in the data")
+    if shown_of(table) is None:
+        by = words.listed(table.attributes)
+        return say("In the {column}, no group by {by} is shown to differ.", column=column, by=by)
     return say(
         "In the {column}, the {label} is {value}.",
         column=column,

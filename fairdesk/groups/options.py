@@ -10,6 +10,10 @@ from fairdesk.individual.shares.options import Confidence, ErrorBound, MostPeopl
 
 #: Groups with a smaller share of the people may be left out of impact ratios (6 RCNY 5-301).
 LEAST_SHARE = 0.02
+#: A difference that involves a group of fewer rows is in its table, and in no headline.
+LEAST_ROWS = 30
+#: The group with the highest rate is the reference if it has at least this share of the people.
+LARGE_SHARE = 0.1
 #: Names beyond this have too many subsets for all of them to be tried: 1,022 with so many.
 MOST_NAMES = 10
 #: Sets of attributes that make more groups are left out: too few people would be in each.
@@ -132,6 +136,17 @@ class MeasureOptions(msgspec.Struct, frozen=True):
             ),
         ),
     ] = LEAST_SHARE
+    small: Annotated[
+        Literal["mid-p", "exact"],
+        msgspec.Meta(
+            title="Test of small groups",
+            description=(
+                "Where fewer than five individuals are expected in a cell, Fisher’s exact test is "
+                "made: with its mid-p value, or with the exact p-value, which is larger (more "
+                "cautious)."
+            ),
+        ),
+    ] = "mid-p"
 
 
 class ThemisGroupsOptions(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,8 @@ Numbers = NDArray[np.float64]
 
 #: TestSGD's, for 95 % on each side.
 Z = 1.96
+#: Of an interval that holds the true rate in 95 of a hundred samples, on both sides.
+_Z_95 = NormalDist().inv_cdf(0.975)
 #: Of the intervals of all rule sets together, and of Holm's correction.
 ALPHA = 0.05
 #: With fewer hits (or misses) than this on a side the normal approximation is too bold, far out.
@@ -106,6 +109,12 @@ def wilson(total: Numbers, n: Numbers, z: Numbers) -> tuple[Numbers, Numbers]:
     half = z / (n + z * z) * np.sqrt(total * (n - total) / n + z * z / 4)
     low, high = np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
     return np.where(total > 0, low, 0.0), np.where(total < n, high, 1.0)
+
+
+def wilson_ends(k: int, n: int) -> tuple[float, float]:
+    """Return Wilson's interval (95 %) for the rate of ``k`` in ``n`` rows."""
+    (low,), (high,) = wilson(*(np.array([float(each)]) for each in (k, n, _Z_95)))
+    return float(low), float(high)
 
 
 def interval(inside: Side, outside: Side, alpha: Numbers | float) -> tuple[Numbers, Numbers]:

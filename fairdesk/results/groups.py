@@ -84,7 +84,8 @@ class GroupLine(msgspec.Struct, frozen=True):
     share : float
         Of all people with known groups and outcome; of an unknown group of all with an outcome.
     favourable : int
-        ``s``: those with the favourable outcome; of scores, with one above the median of all.
+        ``s``: those with the favourable outcome; of scores, with one on the favourable side of the
+        median of all.
     rate : float, optional
         ``s / n``: the selection rate, or scoring rate.
     low, high : float
@@ -92,7 +93,7 @@ class GroupLine(msgspec.Struct, frozen=True):
     excluded : bool
         Under 2 % of the people: left out of the comparison of rates (6 RCNY 5-301).
     impact_ratio : float, optional
-        The rate by the highest of those not excluded.
+        The rate by the reference's; above 1 where the rate is higher.
     below : bool, optional
         Whether that is under four fifths: a screening line.
     flips : bool, optional
@@ -100,7 +101,8 @@ class GroupLine(msgspec.Struct, frozen=True):
     shortfall : float, optional
         How many more would have it at the rate of all people together.
     test : str
-        ``"Z"`` or ``"Fisher mid-p"``, against the reference; empty where none was made.
+        ``"Z"``, ``"Fisher mid-p"`` or ``"Fisher exact"``, against the reference; empty where none
+        was made.
     z : float, optional
         Of the pooled two-proportion test.
     p, holm : float, optional
@@ -166,8 +168,8 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
     Attributes
     ----------
     of : str
-        What was counted: the ``"label"``, the model's ``"decisions"``, or its ``"scores"`` (above
-        the median or not).
+        What was counted: the ``"label"``, the model's ``"decisions"``, or its ``"scores"`` (on the
+        favourable side of the median or not).
     outcome : str
         The favourable outcome by name; of ``"scores"`` that of the decision whose score it is.
     attributes : tuple[str, ...]
@@ -181,13 +183,16 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
     favourable : int
         ``S``: those of the ``people`` with the favourable outcome.
     reference : int
-        The place of the group with the highest rate, with which others are compared; -1 for none.
+        The place of the group with which others are compared; -1 for none. All tables of the same
+        attributes have the same one.
     lines : tuple[GroupLine, ...]
         In the order of the attributes' values; of several attributes only groups with people.
     median : float, optional
         Of ``"scores"``: of the full sample.
     ties : float, optional
-        Of ``"scores"``: the share of people right at the median, who do not count as above it.
+        Of ``"scores"``: the share of people right at the median, who count to neither side.
+    falls : bool
+        Of ``"scores"``: whether the favourable side of the median is the lower one.
     """
 
     of: Literal["label", "decisions", "scores"]
@@ -201,3 +206,4 @@ class GroupTable(msgspec.Struct, frozen=True, tag=True):
     lines: tuple[GroupLine, ...]
     median: float | None = None
     ties: float | None = None
+    falls: bool = False

@@ -1,6 +1,6 @@
 """Tables of groups for the window's tests, counted from plain numbers."""
 
-from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.groups.statistics import wilson_ends
 from fairdesk.results.groups import GroupLine, GroupTable
 
 #: 133 of 197 and so on are the published approvals of the Boston mortgages, by race.
@@ -9,7 +9,7 @@ BOSTON = {("Black",): (197, 133), ("Hispanic",): (111, 84), ("White",): (1681, 1
 
 def line(values, people, favourable, whole, best, codes=(), known=True, **more):
     rate = favourable / people if people else None
-    low, high = wilson(favourable, people) if people else (0.0, 1.0)
+    low, high = wilson_ends(favourable, people) if people else (0.0, 1.0)
     excluded = people < 0.02 * whole
     compared = known and not excluded and rate is not None and best
     ratio = rate / best if compared else None

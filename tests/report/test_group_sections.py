@@ -14,7 +14,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
-from fairdesk.groups.metrics.outcomes import newcombe
+from fairdesk.groups.metrics.significance import newcombe
 from fairdesk.report.blocks import terms_in
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
@@ -262,7 +262,8 @@ def test_the_interval_of_two_true_positive_rates_is_newcombes():
 
 
 def test_it_is_said_which_groups_the_reference_is_taken_from(text):
-    assert "highest rate among groups of at least 2 % of the rows in the same table" in text
+    assert "at least a tenth of the rows and 30 of them, and otherwise the largest group" in text
+    assert "It is the same in all tables of the same attributes." in text
     assert "This is also the adverse impact ratio (AIR)" in text
     assert "Precision is the share of favourable decisions" in text
 

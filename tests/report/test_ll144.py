@@ -372,6 +372,19 @@ def test_scores_have_their_own_columns_and_the_median_of_the_full_sample(summary
     assert "25.0 % of the sample have exactly this score and do not count as above it" in text
 
 
+def test_where_lower_scores_are_favourable_the_scoring_rate_is_that_below_the_median(summary):
+    scored = table(("sex",), SCORED, of="scores", median=600.0, ties=0.25, falls=True)
+    measure(summary, renamed(scored))
+    report = make_report(summary, LL144)
+    (found,) = tables((scored,), NAMED)
+    assert found.falls
+    text = words_of(msgspec.structs.replace(report, sections=(section_of(report, "rates"),)))
+    assert "the scoring rate is the share with a score below it" in text
+    assert "do not count as below it" in text
+    assert "a score strictly below the median of the full sample" in text
+    assert "above" not in text
+
+
 def test_it_cannot_be_final_without_what_the_rule_asks_for():
     needed = {field.key for field in missing("ll144", Details())}
     assert {"data_source", "distribution_date", "audit_date", "auditor"} <= needed

@@ -23,6 +23,7 @@ from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups import tables as table_words
 from tests import phrases
+from tests.groups.metrics.test_measuring import only, people, study_of
 from tests.report.building import spec_of, write_people
 
 MINED = RuleSearchSummary("1", ("sex", "job", "age"), 0.05, 1_590, 2_340, 83_000, 0.049, 1.2)
@@ -541,7 +542,7 @@ def test_each_figure_shows_its_formula_with_its_numbers(spec):
 
     assert shown("Rate") == "Rate = favourable / members = 157 / 2,435 = 6.45 %"
     assert shown("Impact ratio") == (
-        "Impact ratio = rate / highest rate of the groups compared = 6.45 % / 9.65 % (sex = male) "
+        "Impact ratio = rate / rate of the reference group = 6.45 % / 9.65 % (sex = male) "
         "= (157 / 2,435) / (236 / 2,445) = 0.6680"
     )
     assert shown(phrases.TRUE_POSITIVE_RATE) == (
@@ -746,3 +747,89 @@ def test_a_gap_is_significant_by_its_p_and_its_interval(spec):
     assert not subgroup_words.is_significant(wide)
     assert subgroup_words.foremost(spec, (RULE, wide), 5) == (RULE,)
     assert phrases.NOT_SIGNIFICANT in subgroup_words.widest_statement(spec, MINED, wide).sentence
+
+
+def counted_table(*counts):
+    """The table of groups with so many favourable decisions of so many people."""
+    codes, favourable = people(*counts)
+    return only(study_of(codes, decided=favourable))
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        # of so few rows neither says anything
+        [(10, 21), (24, 37)],
+        # enough rows, and chance explains it
+        [(30, 60), (36, 60), (1, 1)],
+        # significant, of too few rows
+        [(1, 29), (60, 100)],
+        # of several groups only the correction makes it one of chance
+        [(40, 100), (54, 100), (54, 100), (54, 100), (54, 100)],
+    ],
+)
+def test_what_chance_explains_is_no_headline(spec, counts):
+    table = counted_table(*counts)
+    assert table_words.worst_of(table).impact_ratio < 1
+    assert table_words.shown_of(table) is None
+    said = group_words.headline(spec, (table,))
+    assert said.value == "None shown"
+    assert said == table_words.worst_statement(spec, table)
+    for text in (said.sentence, said.brief, *table_words.table_sentences(spec, table)):
+        assert "four-fifths" not in text
+    assert group_words.lowest_in_short(spec, (table,)) == ""
+    assert group_words.best_so_far((table,)) == ""
+
+
+def test_what_is_shown_goes_before_what_is_lower_and_may_be_chance(spec):
+    table = counted_table((10, 29), (300, 500), (200, 500))
+    assert table_words.worst_of(table) is table.lines[0]
+    assert table_words.shown_of(table) is table.lines[2]
+    said = table_words.worst_statement(spec, table)
+    assert said.value == "0.67"
+    assert "below the four-fifths threshold" in said.sentence
+    # and of several tables one in which something is shown
+    chance = counted_table((5, 40), (12, 40))
+    assert group_words.lowest((chance, table)) is table
+
+
+def test_groups_with_a_higher_rate_than_the_reference_are_named(spec):
+    # a twentieth of the people is no reference
+    table = counted_table((450, 950), (45, 50))
+    assert table.reference == 0
+    assert table_words.worst_statement(spec, table).value == "None shown"
+    assert "ratio 1.90" in table_words.table_sentences(spec, table)[0]
+
+
+@pytest.mark.parametrize(("small", "named"), [("mid-p", "mid-p"), ("exact", "exact")])
+def test_beside_a_p_value_of_fishers_test_it_is_said_which(spec, small, named):
+    codes, favourable = people((1, 30), (9, 60))
+    table = only(study_of(codes, decided=favourable), small=small)
+    line = table.lines[0]
+    assert line.test == f"Fisher {named}"
+    shown = dict(zip(group_columns.heads(table), group_columns.cells(line, table), strict=True))
+    for head in ("p", "Corrected p"):
+        assert shown[head].endswith(f"(Fisher {named})")
+    assert f"(Fisher {named})" in table_words.worst_statement(spec, table).sentence
+    assert named in group_columns.formula(spec, table, line, "p")
+
+
+@pytest.mark.parametrize(("falls", "side"), [(False, "above"), (True, "below")])
+def test_on_which_side_of_the_median_scores_are_counted_is_said_everywhere(spec, falls, side):
+    lines = [msgspec.structs.replace(each, mean_score=600.0) for each in (WHITE, BLACK)]
+    scored = msgspec.structs.replace(
+        TABLE, of="scores", median=600.0, ties=0.01, falls=falls, lines=tuple(lines)
+    )
+    other = {"above": "below", "below": "above"}[side]
+    texts = [
+        table_words.table_title(spec, scored),
+        table_words.worst_statement(spec, scored).sentence,
+        table_words.median_sentence(scored),
+        group_columns.formula(spec, scored, scored.lines[1], side.capitalize()),
+    ]
+    for text in texts:
+        assert side in text
+        assert f"{other} the median" not in text
+        assert f"{other} it" not in text
+    assert side.capitalize() in group_columns.heads(scored)
+    assert other.capitalize() not in group_columns.heads(scored)

@@ -222,15 +222,15 @@ class Forest:
         )
 
     def _lines(self) -> Iterator[Line]:
-        """Yield the highest rate, and four fifths of it."""
+        """Yield the rate of the reference group, and four fifths of it."""
         best = reference_of(self.groups)
         if best is None or not best.rate:
             return
-        extremes = say("highest: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))
+        extremes = say("reference: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))
         yield Line(best.rate, extremes, "ink")
         fifths = float(FOUR_FIFTHS) * best.rate
         below = say(
-            "below {share}, four fifths of the highest rate", share=words.percent(fifths, 1.0)
+            "below {share}, four fifths of the reference’s rate", share=words.percent(fifths, 1.0)
         )
         yield Line(fifths, below, "discriminatory", (4, 2), shaded=True, below=True)
 
@@ -243,7 +243,7 @@ class Ratio(NamedTuple):
     line : GroupLine
         The group; its ratio is defined.
     ends : tuple[float, float], optional
-        Its interval; ``None`` for the group with the highest rate, and where nobody of it has the
+        Its interval; ``None`` for the reference group, and where nobody of it has the
         outcome.
     """
 

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
+from fairdesk.groups.metrics.significance import newcombe
 from fairdesk.groups.options import FairFictPlayOptions
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
@@ -323,15 +324,10 @@ def _measured(
     context: GroupContext,
 ) -> LinearGroup:
     """Return the outcomes of individuals who had no part in the fitting."""
-    # only slow libraries have it, and the window's process loads none of them
-    from statsmodels.stats.proportion import confint_proportions_2indep  # noqa: PLC0415
-
     weights, bias = _simplified(features, direction)
     people, others = int(inside.sum()), int((~inside).sum())
     hits, others_hits = int(favourable_mask[inside].sum()), int(favourable_mask[~inside].sum())
-    low, high = confint_proportions_2indep(
-        hits, people, others_hits, others, compare="diff", method="newcomb", alpha=1 - CONFIDENCE
-    )
+    low, high = newcombe((hits, people), (others_hits, others))
     phi_in, phi_out = hits / people, others_hits / others
     support = people / len(favourable_mask)
     return LinearGroup(

@@ -20,9 +20,8 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupBlock, GroupContext
 from fairdesk.groups.metrics.error_rates import calibrated, judged, scored
-from fairdesk.groups.metrics.grouping import Division, Mask, cross, crossings, divide
+from fairdesk.groups.metrics.grouping import Division, Groups, Mask, cross, crossings, divide
 from fairdesk.groups.metrics.outcomes import counted
-from fairdesk.groups.metrics.significance import compared
 from fairdesk.groups.metrics.tallying import Tally
 from fairdesk.groups.options import MeasureOptions
 from fairdesk.individual.engine.division import Adding, Counting, Merging, counted_here
@@ -112,8 +111,8 @@ class _Sample:
         ``(n,)``; what decisions or scores are judged by: as of `GroupContext`.
     scores : Rows, optional
         ``(n,)``.
-    probable : bool
-        Whether scores are probabilities.
+    probable, falls : bool
+        Of scores: whether they are probabilities; whether those below the median are favourable.
     counts : NDArray[np.int64], optional
         ``(n,)``; how many there are of each, where these are kinds of rows; without scores.
     """
@@ -125,24 +124,36 @@ class _Sample:
     label: Rows | None = None
     scores: Rows | None = None
     probable: bool = False
+    falls: bool = False
     counts: NDArray[np.int64] | None = None
 
-    def table(self, divisions: Sequence[Division], least_share: float) -> GroupTable:
-        """Make the table of one or several attributes."""
+    def counted(
+        self,
+        divisions: Sequence[Division],
+        options: MeasureOptions,
+        reference: tuple[str, ...] = (),
+    ) -> tuple[Groups, GroupTable]:
+        """Count the groups of one or several attributes, ``reference`` as of `counted`."""
         groups = cross(divisions, self.known, self.counts)
-        favourable_mask = self.favourable_mask[self.known]
         without = ~self.known if self.counts is None else self.counts[~self.known]
-        label = None if self.label is None else self.label[self.known]
-        table = compared(
-            counted(
-                groups,
-                favourable_mask,
-                of=self.of,
-                outcome=self.outcome,
-                without=int(without.sum()),
-                least_share=least_share,
-            )
+        return groups, counted(
+            groups,
+            self.favourable_mask[self.known],
+            of=self.of,
+            outcome=self.outcome,
+            without=int(without.sum()),
+            least_share=options.least_share,
+            reference=reference,
+            small=options.small,
         )
+
+    def table(
+        self, divisions: Sequence[Division], options: MeasureOptions, reference: tuple[str, ...]
+    ) -> GroupTable:
+        """Make the table of one or several attributes."""
+        groups, table = self.counted(divisions, options, reference)
+        favourable_mask = self.favourable_mask[self.known]
+        label = None if self.label is None else self.label[self.known]
         if self.scores is None:
             return table if label is None else judged(table, groups, favourable_mask, label)
         scores = self.scores[self.known]
@@ -153,7 +164,7 @@ class _Sample:
             table = calibrated(table, groups, scores, label)
         median = float(np.median(scores))
         ties = float((scores == median).mean())
-        return msgspec.structs.replace(table, median=median, ties=ties)
+        return msgspec.structs.replace(table, median=median, ties=ties, falls=self.falls)
 
 
 class _Measuring(Adding):
@@ -161,7 +172,7 @@ class _Measuring(Adding):
 
     def __init__(self, context: GroupContext, options: MeasureOptions) -> None:
         self._context, self._options = context, options
-        self._tables = _Tables(context, options.least_share)
+        self._tables = _Tables(context, options)
         self._label = _truth(context)
         self._can = np.zeros(len(context.rows), dtype=np.bool_)
         if context.model is not None:
@@ -311,6 +322,7 @@ def _answered(
             _judge(context, place, label),
             scores,
             probable=probable,
+            falls=falls,
         )
 
 
@@ -345,7 +357,7 @@ def _measure_blocks(
         done += len(block.rows)
         yield _progress(context, phase, done, context.n_rows)
     divisions, label, decision = tally.kinds()
-    tables = _Tables(context, options.least_share, divisions)
+    tables = _Tables(context, options, divisions)
     truth = label if labelled and not same else None
     if truth is not None:
         known = _Sample("label", context.favourable_label, ~np.isnan(truth), truth == 1)
@@ -380,27 +392,52 @@ class _Tables:
     """
 
     def __init__(
-        self, context: GroupContext, least_share: float, divisions: Sequence[Division] | None = None
+        self,
+        context: GroupContext,
+        options: MeasureOptions,
+        divisions: Sequence[Division] | None = None,
     ) -> None:
         divisions = divisions or [
             divide(attribute, codes, context.edges.get(attribute.name, ()))
             for attribute, codes in zip(context.domain.grouping, context.groups.T, strict=True)
         ]
         self._sets = list(crossings(divisions))
-        self._context, self._least_share = context, least_share
+        self._context, self._options = context, options
+        self._samples: list[_Sample] = []
         self.made: list[GroupTable] = []
         self._reported = perf_counter()
 
     def of(self, phase: str, samples: Sequence[_Sample]) -> Iterator[Event]:
-        """Make all tables of one sample of people after the other."""
-        total = len(samples) * len(self._sets)
-        for done, (sample, divisions) in enumerate(product(samples, self._sets)):
+        """Make all tables of one sample of people after the other.
+
+        All tables of the same attributes have one reference group: that of the favourable decision
+        once it is there. Those that were made before are made again with it.
+        """
+        favourable = self._context.decisions[self._context.favourable]
+        leads = [each for each in samples if (each.of, each.outcome) == ("decisions", favourable)]
+        lead = next(iter([*leads, *self._samples, *samples]), None)
+        references = [self._reference(divisions, lead) for divisions in self._sets]
+        held = list(zip(self._sets, references, strict=True))
+        self.made = [
+            sample.table(divisions, self._options, reference)
+            for sample, (divisions, reference) in product(self._samples, held)
+        ]
+        self._samples += samples
+        total = len(samples) * len(held)
+        for done, (sample, (divisions, reference)) in enumerate(product(samples, held)):
             yield _progress(self._context, phase, done, total)
-            self.made.append(sample.table(divisions, self._least_share))
+            self.made.append(sample.table(divisions, self._options, reference))
             if perf_counter() - self._reported > _TELL_SECONDS or done == total - 1:
                 self._reported = perf_counter()
                 yield Measured(phase, tuple(self.made))
         yield _progress(self._context, phase, total, total)
+
+    def _reference(self, divisions: Sequence[Division], lead: _Sample | None) -> tuple[str, ...]:
+        """Return the values of the group with which others are compared; empty of none."""
+        if lead is None:
+            return ()
+        _, table = lead.counted(divisions, self._options)
+        return table.lines[table.reference].values if table.reference >= 0 else ()
 
 
 def _progress(context: GroupContext, phase: str, done: int, total: int) -> Progress:

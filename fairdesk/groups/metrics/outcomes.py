@@ -1,32 +1,29 @@
 """How often each group of real people gets the favourable outcome: observed in the data's rows.
 
 Rate, impact ratio and four fifths: 29 CFR 1607.4(D). Who is too few to be compared: 6 RCNY 5-301.
-The interval: Wilson 1927. NumPy alone: the window counts labels by itself. What needs more is in
-`fairdesk.groups.metrics.significance` and `fairdesk.groups.metrics.error_rates`.
+The interval: Wilson 1927. NumPy alone: the window counts labels by itself.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from statistics import NormalDist
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
-import numpy as np
 
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
-from fairdesk.groups import statistics as testing
 from fairdesk.groups.metrics.grouping import MOST_GROUPS, Division, Groups, Mask, cross, divide
-from fairdesk.groups.options import LEAST_SHARE
+from fairdesk.groups.metrics.significance import SmallTest, compared
+from fairdesk.groups.options import LARGE_SHARE, LEAST_ROWS, LEAST_SHARE
+from fairdesk.groups.statistics import wilson_ends
 from fairdesk.results.groups import GroupLine, GroupTable
 
-#: The interval around a rate holds the true one in so many of a hundred samples.
-CONFIDENCE = 0.95
-#: A rate below this share of the highest is worth a look (29 CFR 1607.4(D)): a screening line.
+#: A rate below this share of the reference's is worth a look (29 CFR 1607.4(D)): a screening line.
 FOUR_FIFTHS = Fraction(4, 5)
 
 
@@ -38,6 +35,7 @@ def outcomes(
     *,
     of: Literal["label", "decisions"] = "label",
     outcome: str = "",
+    references: Mapping[tuple[str, ...], tuple[str, ...]] = MappingProxyType({}),
 ) -> tuple[GroupTable, ...]:
     """Count the outcomes of every protected attribute's groups, and of their intersections.
 
@@ -50,12 +48,14 @@ def outcomes(
         ``(n,)``; whether a row has the favourable outcome, and whether it has one at all.
     of, outcome
         As of `GroupTable`.
+    references : mapping
+        By attributes, as of `counted`: the groups with which others are compared.
 
     Returns
     -------
     tuple of GroupTable
         One per protected attribute; with several, one more of all together, unless that makes
-        more than `MOST_GROUPS` groups. Nothing is tested.
+        more than `MOST_GROUPS` groups.
     """
     codes = encode(domain.grouping, table).T
     divisions = [
@@ -71,9 +71,17 @@ def outcomes(
             of=of,
             outcome=outcome,
             without=int((~known).sum()),
+            reference=references.get(tuple(part.name for part in each), ()),
         )
         for each in wanted
     )
+
+
+def references_of(tables: Iterable[GroupTable]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return with which group others are compared in tables, by their attributes."""
+    return {
+        each.attributes: each.lines[each.reference].values for each in tables if each.reference >= 0
+    }
 
 
 def counted(
@@ -84,8 +92,10 @@ def counted(
     outcome: str = "",
     without: int = 0,
     least_share: float = LEAST_SHARE,
+    reference: tuple[str, ...] = (),
+    small: SmallTest = "mid-p",
 ) -> GroupTable:
-    """Count the favourable outcomes of groups, and compare their rates.
+    """Count the favourable outcomes of groups, and compare their rates with the reference's.
 
     Parameters
     ----------
@@ -97,6 +107,10 @@ def counted(
         As of `GroupTable`.
     least_share : float
         Groups with a smaller share of the people of known group are shown, and not compared.
+    reference : tuple[str, ...]
+        The values of the group with which others are compared, chosen in another table of the same
+        attributes: all of their tables have the same. Where it is not given, or not to be
+        compared here, `chosen_reference` chooses.
     """
     people, favourable = groups.count().tolist(), groups.count(favourable_mask).tolist()
     known = groups.known.tolist()
@@ -109,7 +123,7 @@ def counted(
     for values, codes, so, n, s in zip(
         groups.values, groups.codes, known, people, favourable, strict=True
     ):
-        low, high = wilson(s, n) if n else (0.0, 1.0)
+        low, high = wilson_ends(s, n) if n else (0.0, 1.0)
         whole = everybody if so else all_people
         lines.append(
             GroupLine(
@@ -126,7 +140,10 @@ def counted(
                 shortfall=n * total / everybody - s if so and everybody else None,
             )
         )
-    return GroupTable(
+    place = next((i for i, each in enumerate(lines) if each.values == reference), -1)
+    if place < 0 or not _comparable(lines[place]) or not lines[place].favourable:
+        place = chosen_reference(lines)
+    table = GroupTable(
         of=of,
         outcome=outcome,
         attributes=groups.attributes,
@@ -134,59 +151,47 @@ def counted(
         unknown=all_people - everybody,
         without=without,
         favourable=total,
-        reference=_highest(lines),
-        lines=_screened(lines),
+        reference=place,
+        lines=_screened(lines, place),
     )
+    return compared(table, small)
 
 
-def newcombe(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
-    """Return Newcombe's interval (95 %) of the difference of two shares, each of ``(k, n)``.
+def chosen_reference(lines: Sequence[GroupLine]) -> int:
+    """Choose the group with which others are compared; -1 where there is none.
 
-    From both Wilson intervals: method 10 of Newcombe, Statistics in Medicine 17 (1998).
+    Of the groups that are compared those of at least `LEAST_ROWS` rows, if there are any. Of them
+    the one with the highest rate, of equals the largest, where it has at least `LARGE_SHARE` of the
+    people of known group; else the largest one: the rate of a few people is no standard for others.
     """
-    (p, low, high), (q, least, most) = ((k / n, *wilson(k, n)) for k, n in (one, other))
-    return p - q - math.hypot(p - low, most - q), p - q + math.hypot(high - p, q - least)
+    places = [i for i, line in enumerate(lines) if _comparable(line)]
+    places = [i for i in places if lines[i].n_samples >= LEAST_ROWS] or places
+    highest = max(places, key=lambda i: (lines[i].rate or 0.0, lines[i].n_samples), default=-1)
+    if highest < 0 or lines[highest].share >= LARGE_SHARE:
+        return highest
+    return max(places, key=lambda i: (lines[i].n_samples, lines[i].favourable))
 
 
 def _comparable(line: GroupLine) -> bool:
     return line.known and line.n_samples > 0 and not line.excluded
 
 
-def _highest(lines: Sequence[GroupLine]) -> int:
-    """Find the group with the highest rate, of equals the first; -1 where there is none."""
-    rates = [(line.rate or 0.0) if _comparable(line) else -1.0 for line in lines]
-    return rates.index(max(rates)) if max(rates, default=-1.0) >= 0 else -1
-
-
-def _screened(lines: Sequence[GroupLine]) -> tuple[GroupLine, ...]:
-    """Compare each group's rate with the highest, and look whether one person decides that."""
-    rates = [
-        Fraction(line.favourable, line.n_samples) if _comparable(line) else None for line in lines
-    ]
-    best, second = sorted((Fraction(0), Fraction(0), *filter(None, rates)), reverse=True)[:2]
-    return tuple(
-        line if rate is None or not best else _against(line, rate, second if rate == best else best)
-        for line, rate in zip(lines, rates, strict=True)
-    )
-
-
-def _against(line: GroupLine, rate: Fraction, others: Fraction) -> GroupLine:
-    """Compare a group's rate with the highest of the ``others``, or its own if that is higher."""
-    below = _below(rate, others)
-    one = Fraction(1, line.n_samples)
-    near = {_below(each, others) for each in (rate - one, rate + one) if 0 <= each <= 1}
-    return msgspec.structs.replace(
-        line, impact_ratio=float(rate / max(rate, others)), below=below, flips=(not below) in near
-    )
-
-
-def _below(rate: Fraction, others: Fraction) -> bool | None:
-    highest = max(rate, others)
-    return rate < FOUR_FIFTHS * highest if highest else None
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """Return Wilson's interval (1927, 95 %) for a rate of ``k`` in ``n`` rows."""
-    z = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
-    (low,), (high,) = testing.wilson(*(np.array([float(each)]) for each in (k, n, z)))
-    return float(low), float(high)
+def _screened(lines: Sequence[GroupLine], reference: int) -> tuple[GroupLine, ...]:
+    """Compare each group's rate with the reference's, and look whether one person decides that."""
+    if reference < 0 or not lines[reference].favourable:
+        return tuple(lines)
+    best = lines[reference]
+    limit = FOUR_FIFTHS * Fraction(best.favourable, best.n_samples)
+    screened = []
+    for line in lines:
+        if not _comparable(line):
+            screened.append(line)
+            continue
+        # the reference is compared with itself, whatever its rate
+        near = () if line is best else (line.favourable - 1, line.favourable + 1)
+        rate, n = Fraction(line.favourable, line.n_samples), line.n_samples
+        below = rate < limit
+        flips = any((Fraction(s, n) < limit) is not below for s in near if 0 <= s <= n)
+        ratio = float(rate / Fraction(best.favourable, best.n_samples))
+        screened.append(msgspec.structs.replace(line, impact_ratio=ratio, below=below, flips=flips))
+    return tuple(screened)

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from fairdesk.certify.certify import shares
 from fairdesk.errors import SpecError
 from fairdesk.groups.metrics.measuring import own_scores
-from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.groups.statistics import wilson_ends
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares.intervals import clopper_pearson
@@ -318,7 +318,7 @@ def _accuracy(verdict: Verdict, where: Where) -> Measure:
     right = verdict.rows[where].right
     if not right.size:
         return Measure("accuracy", "", where, None, None, None, 0)
-    ends = wilson(int(right.sum()), right.size)
+    ends = wilson_ends(int(right.sum()), right.size)
     return Measure("accuracy", "", where, float(right.mean()), *ends, right.size)
 
 

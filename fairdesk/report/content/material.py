@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.answers.observed import Observed, observed
+from fairdesk.answers.rates import decision_tables
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
@@ -156,7 +157,7 @@ class Material:
         """The outcomes of groups in the data, as far as they may be told."""
         return tuple(
             replace(seen, outcomes=tuple(map(self.shown.table, seen.outcomes)))
-            for seen in observed(self.spec, self.table)
+            for seen in observed(self.spec, self.table, decision_tables(self.runs))
         )
 
     @cached_property

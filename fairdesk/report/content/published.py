@@ -68,7 +68,8 @@ class Line(msgspec.Struct, frozen=True):
     names : tuple[str, ...]
         The category of each attribute.
     n_samples, chosen : int
-        How many are in it; how many of them were selected, or have a score above the median.
+        How many are in it; how many of them were selected, or have a score on the favourable
+        side of the median.
     excluded : bool
         Under the least share of the n_samples: left out of the impact ratios.
     ratio : Fraction, optional
@@ -95,7 +96,8 @@ class Published(msgspec.Struct, frozen=True):
     by : str
         ``"sex"``, ``"race"``, or ``"both"`` together.
     of : str
-        ``"decisions"`` (who was selected) or ``"scores"`` (who has one above the median).
+        ``"decisions"`` (who was selected) or ``"scores"`` (who has one on the
+        favourable side of the median).
     outcome : str
         Which decision, or whose score.
     attributes : tuple[str, ...]
@@ -108,6 +110,8 @@ class Published(msgspec.Struct, frozen=True):
         People of unknown category; without an outcome.
     median, ties : float, optional
         Of scores: of the full sample; the share of people right at it.
+    falls : bool
+        Of scores: whether the lower ones are favourable.
     """
 
     by: By
@@ -120,6 +124,7 @@ class Published(msgspec.Struct, frozen=True):
     without: int
     median: float | None = None
     ties: float | None = None
+    falls: bool = False
 
     @property
     def best(self) -> Line | None:
@@ -205,6 +210,7 @@ def _table(
         without=table.without,
         median=table.median,
         ties=table.ties,
+        falls=table.falls,
     )
 
 

@@ -80,6 +80,25 @@ _MEANINGS = fixed(
         ),
     }
 )
+#: The group with which others are compared.
+_REFERENCE = fixed(
+    "the group with the highest rate of favourable decisions, or else outcomes, if it has at least "
+    "a tenth of the rows and 30 of them, and otherwise the largest group"
+)
+#: Of scores, by whether the lower ones are favourable: what is counted, and the chart's axis.
+_SCORING_RATE = fixed(
+    {
+        False: (
+            "How often the model’s score for “{outcome}” is above the median of all: the scoring "
+            "rate, which is not a rate of decisions."
+        ),
+        True: (
+            "How often the model’s score is below the median of all, which is the favourable side "
+            "for “{outcome}”: the scoring rate, which is not a rate of decisions."
+        ),
+    }
+)
+_SCORED_SHARE = fixed({False: "share above the median", True: "share below the median"})
 _NOT_MEASURED = (
     "Group metrics. The run would show how often the model’s own decisions are favourable in "
     "each group and each intersectional subgroup, with impact ratios, tests and intervals, "
@@ -105,8 +124,8 @@ def outcomes(material: Material) -> Section:
         Text(
             say(
                 "Counted in the rows of the data ({run_name}). The rate of each group is "
-                "compared with that of the reference group: {reference}. Each table has its own. "
-                "{more}",
+                "compared with that of the reference group: {reference}. It is the same in all "
+                "tables of the same attributes. {more}",
                 reference=_reference(run),
                 more=" ".join(
                     (say(words.FOUR_FIFTHS), *group_words.corrected(material.group_tables))
@@ -143,13 +162,13 @@ def outcomes(material: Material) -> Section:
 
 
 def _reference(run: RunRecord) -> str:
-    """Say which group the others of a table are compared with: none that is too small."""
+    """Say which group the others of a table are compared with."""
     least = float(run.spec.options.get("least_share", LEAST_SHARE))
     if not least:
-        return say("the group with the highest rate in the same table")
+        return say(_REFERENCE)
     return say(
-        "the group with the highest rate among groups of at least {least} of the rows in the same "
-        "table",
+        "{reference}; groups of less than {least} of the rows are not compared",
+        reference=say(_REFERENCE),
         least=words.percent_of(f"{100 * least:g}"),
     )
 
@@ -178,8 +197,8 @@ def errors(material: Material) -> Section:
                 "outcomes ({label}). If these are unjust, so are the error rates. The true "
                 "positive rate is the share decided favourably of those with the favourable "
                 "recorded outcome; the false positive rate is the same share of those with "
-                "another one. The reference group has the highest rate of favourable decisions "
-                "among the groups that are compared. The interval of a largest difference is not "
+                "another one. The reference group is that of the other tables of the same "
+                "attributes. The interval of a largest difference is not "
                 "corrected for its having been chosen as the largest.",
                 people=material.people,
                 label=words.quoted(spec.label),
@@ -268,8 +287,7 @@ def _what(material: Material, table: GroupTable) -> str:
             )
         case "scores":
             return say(
-                "How often the model’s score for “{outcome}” is above the median of all: the "
-                "scoring rate, which is not a rate of decisions.",
+                _SCORING_RATE[table.falls],
                 outcome=outcome,
             )
 
@@ -303,11 +321,10 @@ def _table(
         if alone:
             outcome = table_words.outcome_of(material.spec, table)
             share = (
-                say("above the median")
+                say(_SCORED_SHARE[table.falls])
                 if table.of == "scores"
-                else say("with “{outcome}”", outcome=outcome)
+                else say("share with “{outcome}”", outcome=outcome)
             )
-            share = say("share {share}", share=share)
             charts += _forest(table, title, share, optional=not main)
             charts += _ratios(table, title)
         if len(table.attributes) == 2 and table.of != "scores":

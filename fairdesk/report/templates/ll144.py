@@ -50,6 +50,8 @@ _SELECTED = ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
 _SCORED = ("# of Applicants", "Scoring Rate", "Impact Ratio")
 #: What the columns of a table are called in a sentence.
 _RATES = fixed({"decisions": "selection rate", "scores": "scoring rate"})
+#: On which side of the median a score is favourable, by whether lower ones are.
+_SIDES = fixed({False: "above", True: "below"})
 _EXCLUDED = "excluded †"
 
 
@@ -204,19 +206,26 @@ def _explained(spec: AuditSpec, table: Published) -> str:
     if table.of == "decisions":
         outcome = outcome_text(spec, table.outcome)
         return say("A person is selected when the decision is “{outcome}”.", outcome=outcome)
+    side = say(_SIDES[table.falls])
     if table.median is None:
-        return say("The scoring rate is the share with a score above the median of the sample.")
+        return say(
+            "The scoring rate is the share with a score {side} the median of the sample.", side=side
+        )
     ties = ""
     if table.ties:
         ties = say(
-            " {share} of the sample have exactly this score and do not count as above it, so "
+            " {share} of the sample have exactly this score and do not count as {side} it, so "
             "the scoring rate of all may be far below one half.",
             share=words.percent(table.ties, 1.0),
+            side=side,
         )
+    lower = say(" Lower scores are the favourable ones.") if table.falls else ""
     return say(
         "The median score of the full sample is {median}; the scoring rate is the share with "
-        "a score above it.{ties}",
+        "a score {side} it.{lower}{ties}",
         median=words.short(table.median, 6),
+        side=side,
+        lower=lower,
         ties=ties,
     )
 
@@ -331,15 +340,17 @@ def _unsettled(material: Material) -> Iterator[Block]:
 
 def _calculated(material: Material) -> str:
     person = words.plural(material.spec.person)
+    falls = any(table.falls for table in material.group_tables)
     return say(
         "The selection rate of a category is the number of its {person} who were selected, "
         "divided by the number of its {person}; the scoring rate is the number of those with "
-        "a score strictly above the median of the full sample, divided by the same number. "
+        "a score strictly {side} the median of the full sample, divided by the same number. "
         "The impact ratio is the rate of a category divided by that of the category with the "
         "highest rate. Categories with less than {share} of the {person} of known category "
         "in the table are shown with their number and rate, and are not compared (6 RCNY "
         "5-301).",
         person=person,
+        side=say(_SIDES[falls]),
         share=words.percent(_least_share(material), 1.0, 0),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.groups.statistics import wilson_ends
 from fairdesk.report.blocks import Grid, Statement, stated
 from fairdesk.report.content.material import Material
 from fairdesk.results.groups import GroupLine, GroupTable
@@ -58,7 +58,7 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
         say("Rate and impact ratio"),
         say(
             "How often each group receives the favourable decision, compared with the reference "
-            "group (highest rate)"
+            "group"
         )
         if of_model
         else say(
@@ -126,7 +126,7 @@ def accuracy(material: Material) -> Statement | None:
     for table in decided(material):
         right, people = _right(table.lines)
         if people:
-            low, high = wilson(right, people)
+            low, high = wilson_ends(right, people)
             said = accuracy_statement(
                 words.percent(right, people), words.counted(people, material.spec.person)
             )

@@ -11,7 +11,14 @@ import msgspec
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.tables import group_text, outcome_of, points_of, rate_of, reference_of
+from fairdesk.wording.groups.tables import (
+    group_text,
+    outcome_of,
+    points_of,
+    rate_of,
+    reference_of,
+    small_test,
+)
 from fairdesk.wording.language import say
 from fairdesk.wording.words import UNDEFINED, p_is, p_text, signed
 
@@ -47,8 +54,9 @@ def columns(table: GroupTable) -> tuple[Column, ...]:
     made = (*values, *_COUNTS, *_COMPARED)
     if table.of == "scores":
         # nothing is decided by the median
+        side = "Below" if table.falls else "Above"
         made = (
-            *(replace(each, head="Above") if each.key == "favourable" else each for each in made),
+            *(replace(each, head=side) if each.key == "favourable" else each for each in made),
             *_SCORES,
         )
     if any(line.positives is not None for line in table.lines):
@@ -213,7 +221,9 @@ def _people_formula(_: GroupTable, line: GroupLine) -> str:
 def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
     count = words.number(line.favourable)
     if table.of == "scores":
-        return f"Above = members with a score strictly above the median of all = {count}"
+        side = "below" if table.falls else "above"
+        members = f"members with a score strictly {side} the median of all"
+        return f"{side.capitalize()} = {members} = {count}"
     return f"Favourable = members with “{table.outcome}” = {count}"
 
 
@@ -237,7 +247,7 @@ def _wilson_formula(table: GroupTable, line: GroupLine) -> str:
 
 
 def _impact_formula(table: GroupTable, line: GroupLine) -> str:
-    shown = "Impact ratio = rate / highest rate of the groups compared"
+    shown = "Impact ratio = rate / rate of the reference group"
     best = reference_of(table)
     if not line.known:
         return f"{shown}: not compared, because the group is not recorded."
@@ -300,8 +310,9 @@ def _test_formula(table: GroupTable, line: GroupLine) -> str:
             "Z = (r − r₀) / √(p (1 − p) (1/n + 1/n₀)), p the rate of both groups together = "
             f"{_number_cell(line.z, 3)}; {counts}"
         )
+    how = "its exact p-value" if line.test == "Fisher exact" else "the mid-p value"
     return (
-        "Fisher’s exact test with the mid-p value, where an expected count is below 5: "
+        f"Fisher’s exact test with {how}, where an expected count is below 5: "
         f"{p_is(line.p)}; {counts}"
     )
 
@@ -461,8 +472,13 @@ _COMPARED = (
         _difference_formula,
     ),
     Column("test", "Test", _against_others(_test), _test_formula),
-    Column("p", "p", _against_others(lambda line: p_text(line.p)), _p_formula),
-    Column("holm", "Corrected p", _against_others(lambda line: p_text(line.holm)), _holm_formula),
+    Column("p", "p", _against_others(lambda line: p_text(line.p) + small_test(line)), _p_formula),
+    Column(
+        "holm",
+        "Corrected p",
+        _against_others(lambda line: p_text(line.holm) + small_test(line)),
+        _holm_formula,
+    ),
 )
 _SCORES = (
     Column("mean", "Mean score", lambda _, line: _number_cell(line.mean_score, 3), _mean_formula),

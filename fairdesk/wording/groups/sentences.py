@@ -34,6 +34,7 @@ from fairdesk.wording.groups.subgroups import (
 )
 from fairdesk.wording.groups.tables import (
     comparisons,
+    shown_of,
     worst_of,
     worst_statement,
 )
@@ -187,7 +188,7 @@ def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
     """Write the lowest impact ratio, as the overview has it, for a line of the sidebar."""
     tables = of_main_kind(spec, [each for each in figures if isinstance(each, GroupTable)])
     table = lowest(tables) if tables else None
-    worst = None if table is None else worst_of(table)
+    worst = None if table is None else shown_of(table)
     if table is None or worst is None or worst.impact_ratio is None:
         return ""
     return say(
@@ -205,13 +206,9 @@ def best_so_far(figures: Iterable[Metric]) -> str:
         if of_rates:
             return say("largest gap {n} percentage points", n=words.number(100 * score, 1))
         return say("largest gap in mean score {n}", n=words.number(score, 3))
-    ratios = [
-        line.impact_ratio
-        for each in figures
-        if isinstance(each, GroupTable)
-        for line in each.lines
-        if line.impact_ratio is not None
-    ]
+    tables = [each for each in figures if isinstance(each, GroupTable)]
+    shown = [line for line in map(shown_of, tables) if line is not None]
+    ratios = [line.impact_ratio for line in shown if line.impact_ratio is not None]
     if not ratios:
         return ""
     return say("lowest impact ratio {ratio}", ratio=words.number(min(ratios), 2))
@@ -226,17 +223,20 @@ def of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTab
 
 
 def lowest(tables: Sequence[GroupTable]) -> GroupTable:
-    """Return the table with the lowest impact ratio, of single attributes rather than of several.
+    """Return the table with the lowest impact ratio that chance does not explain.
+
+    Of single attributes rather than of several; where all may be due to chance, the lowest of them.
 
     Parameters
     ----------
     tables : sequence of GroupTable
         At least one.
     """
-    single = [table for table in tables if len(table.attributes) == 1] or tables
 
-    def ratio(table: GroupTable) -> float:
-        worst = worst_of(table)
-        return 2.0 if worst is None or worst.impact_ratio is None else worst.impact_ratio
+    def order(table: GroupTable) -> tuple[bool, bool, float]:
+        shown, worst = shown_of(table), worst_of(table)
+        line = shown or worst
+        ratio = 2.0 if line is None or line.impact_ratio is None else line.impact_ratio
+        return shown is None, len(table.attributes) > 1, ratio
 
-    return min(single, key=ratio)
+    return min(tables, key=order)

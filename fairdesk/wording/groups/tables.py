@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.groups.metrics.outcomes import newcombe
+from fairdesk.groups.metrics.significance import newcombe
+from fairdesk.groups.options import LEAST_ROWS
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
@@ -47,6 +48,27 @@ _ERRORS_SAID = fixed(
         ),
     }
 )
+#: What scores are counted, by whether the lower ones are favourable.
+_SCORED_TITLES = fixed(
+    {
+        False: "Scores for “{outcome}” above the median, by {by}",
+        True: "Scores for “{outcome}” below the median, by {by}",
+    }
+)
+_SCORING_RATES = fixed(
+    {
+        False: "scoring rates (shares with a score above the median of all)",
+        True: "scoring rates (shares with a score below the median of all, the favourable side)",
+    }
+)
+_TIES = fixed(
+    {
+        False: "{share} have exactly that score, and do not count as above it.",
+        True: "{share} have exactly that score, and do not count as below it.",
+    }
+)
+#: From this corrected p-value on a difference may be due to chance.
+SIGNIFICANT = 0.05
 #: A group of numbers, as it is named.
 _RANGE = re.compile(r"^up to | to | and over$")
 
@@ -67,7 +89,7 @@ def table_title(spec: AuditSpec, table: GroupTable) -> str:
         case "decisions":
             return say("Model’s decision “{outcome}”, by {by}", **values)
         case "scores":
-            return say("Scores for “{outcome}” above the median, by {by}", **values)
+            return say(_SCORED_TITLES[table.falls], **values)
 
 
 def table_sentences(
@@ -80,6 +102,7 @@ def table_sentences(
     widest = errors_statement(spec, table) if errors else None
     out = [
         _below_line(table),
+        _higher(table),
         median_sentence(table),
         widest.sentence if widest is not None else "",
         _left_out(spec, table),
@@ -109,9 +132,33 @@ def reference_of(table: GroupTable) -> GroupLine | None:
     return table.lines[table.reference] if table.reference >= 0 else None
 
 
+def is_shown(table: GroupTable, line: GroupLine) -> bool:
+    """Return whether a group's difference from the reference is more than chance explains.
+
+    Its corrected p-value is below `SIGNIFICANT`, and both groups have `LEAST_ROWS` rows.
+    """
+    best = reference_of(table)
+    if best is None or line.holm is None or line.impact_ratio is None:
+        return False
+    return line.holm < SIGNIFICANT and min(line.n_samples, best.n_samples) >= LEAST_ROWS
+
+
+def shown_of(table: GroupTable) -> GroupLine | None:
+    """Return the group with the lowest impact ratio of those that chance does not explain.
+
+    Returns
+    -------
+    GroupLine, optional
+        ``None`` where no group is shown to have a lower rate than the reference.
+    """
+    shown = [line for line in table.lines if is_shown(table, line)]
+    lower = [line for line in shown if line.impact_ratio is not None and line.impact_ratio < 1]
+    return min(lower, key=lambda line: line.impact_ratio or 0.0, default=None)
+
+
 def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
-    """Say the lowest impact ratio, and whose it is."""
-    worst, best = worst_of(table), reference_of(table)
+    """Say the lowest impact ratio, and whose it is; of ratios that chance explains, that."""
+    worst, best = shown_of(table) or worst_of(table), reference_of(table)
     values = {"by": words.listed(table.attributes), "what": _counted_as(spec, table)}
     if worst is None or best is None or worst.impact_ratio is None:
         return unmeasured(
@@ -122,7 +169,7 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
             )
         )
     values["ratio"] = words.number(worst.impact_ratio, 2)
-    if worst.impact_ratio == 1:
+    if all(line.impact_ratio in (None, 1) for line in table.lines):
         said = say(
             "All groups by {by} have the same rate in {what}: {rate}. The impact ratio is {ratio}.",
             rate=rate_of(table, best),
@@ -140,16 +187,15 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         if ends is not None
         else ""
     )
+    values |= {"rate": rate_of(table, worst), "group": group_text(table, worst)}
+    values |= {"best_rate": rate_of(table, best), "best": group_text(table, best)}
+    values |= {"n": words.number(worst.n_samples), "best_people": words.number(best.n_samples)}
+    if shown_of(table) is None:
+        return _none_shown(table, worst, values, f"{interval}{chance}")
     sentence = say(
         "The lowest impact ratio by {by} in {what} is {ratio}{interval}: {rate} for {group} "
         "(n = {n}) against {best_rate} for {best} (n = {best_people}, the reference){chance}.",
         interval=interval,
-        rate=rate_of(table, worst),
-        n=words.number(worst.n_samples),
-        group=group_text(table, worst),
-        best_rate=rate_of(table, best),
-        best_people=words.number(best.n_samples),
-        best=group_text(table, best),
         chance=chance,
         **values,
     )
@@ -161,15 +207,42 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         if table.of == "scores"
         else say("Lowest impact ratio by {by}", by=values["by"])
     )
-    brief = say(
-        "{rate} for {group} against {best_rate} for {best}, in {what}.",
-        rate=rate_of(table, worst),
-        group=group_text(table, worst),
-        best_rate=rate_of(table, best),
-        best=group_text(table, best),
+    brief = say("{rate} for {group} against {best_rate} for {best}, in {what}.", **values)
+    return Statement("observed", label, values["ratio"], said, brief)
+
+
+def _none_shown(
+    table: GroupTable, lowest: GroupLine, values: dict[str, str], certainty: str
+) -> Statement:
+    """Say that no group is shown to have a lower rate, and why the lowest is not.
+
+    Parameters
+    ----------
+    values : dict[str, str]
+        What `worst_statement` says of the lowest group and the reference.
+    certainty : str
+        The interval of the lowest impact ratio, and its p-value.
+    """
+    label, value = say("Groups with a lower rate by {by}", **values), say("None shown")
+    said = say(
+        "No group by {by} is shown to have a lower rate in {what} than the reference, {best} "
+        "({best_rate}, n = {best_people}).",
         **values,
     )
-    return Statement("observed", label, values["ratio"], said, brief)
+    if lowest is reference_of(table):
+        return Statement("observed", label, value, said, said)
+    brief = say("The lowest impact ratio, {ratio} for {group}, may be due to chance.", **values)
+    if min(lowest.n_samples, table.lines[table.reference].n_samples) < LEAST_ROWS:
+        why = say("there are fewer than {n} rows of a group", n=words.number(LEAST_ROWS))
+    else:
+        why = say("the difference may be due to chance")
+    lower = say(
+        "The lowest impact ratio is {ratio}{certainty}, {rate} for {group} (n = {n}): {why}.",
+        certainty=certainty,
+        why=why,
+        **values,
+    )
+    return Statement("observed", label, value, f"{said} {lower}", brief)
 
 
 def comparisons(table: GroupTable) -> int:
@@ -181,8 +254,13 @@ def _chance(table: GroupTable, line: GroupLine) -> str:
     """Write the p-value of a group, and whether it is corrected: of several it is."""
     if line.holm is None:
         return ""
-    p = p_is(line.holm)
+    p = p_is(line.holm) + small_test(line)
     return f"; {p}" if comparisons(table) < 2 else say("; corrected {p}", p=p)
+
+
+def small_test(line: GroupLine) -> str:
+    """Write beside a p-value that Fisher's test gave it; empty of the Z test's."""
+    return f" ({line.test})" if line.test and line.test != "Z" else ""
 
 
 def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
@@ -225,7 +303,7 @@ def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
         case "decisions":
             return say("the model’s decision “{outcome}”", outcome=outcome)
         case "scores":
-            return say("scoring rates (shares with a score above the median of all)")
+            return say(_SCORING_RATES[table.falls])
 
 
 def rate_of(table: GroupTable, line: GroupLine) -> str:
@@ -238,7 +316,7 @@ def rate_of(table: GroupTable, line: GroupLine) -> str:
 
 def _below_line(table: GroupTable) -> str:
     compared = [line for line in table.lines if line.below is not None]
-    below = sum(bool(line.below) for line in compared)
+    below = sum(bool(line.below) and is_shown(table, line) for line in compared)
     if below < 2 or table.of == "scores":
         return ""
     if below == len(compared) - 1:
@@ -254,6 +332,24 @@ def _below_line(table: GroupTable) -> str:
     )
 
 
+def _higher(table: GroupTable) -> str:
+    """Name the groups that are shown to have a higher rate than the reference; mostly none."""
+    higher = [
+        say(
+            "{group} ({rate}, n = {n}, ratio {ratio})",
+            group=group_text(table, line),
+            rate=rate_of(table, line),
+            n=words.number(line.n_samples),
+            ratio=words.number(line.impact_ratio, 2),
+        )
+        for line in table.lines
+        if line.impact_ratio is not None and line.impact_ratio > 1 and is_shown(table, line)
+    ]
+    if not higher:
+        return ""
+    return say("Higher rates than that of the reference: {groups}.", groups="; ".join(higher))
+
+
 def median_sentence(table: GroupTable) -> str:
     """Say what the median score is; empty of a table that has none."""
     if table.of != "scores" or table.median is None:
@@ -265,10 +361,7 @@ def median_sentence(table: GroupTable) -> str:
     )
     if not table.ties:
         return text
-    ties = say(
-        "{share} have exactly that score, and do not count as above it.",
-        share=words.percent(table.ties, 1.0),
-    )
+    ties = say(_TIES[table.falls], share=words.percent(table.ties, 1.0))
     return f"{text} {ties}"
 
 

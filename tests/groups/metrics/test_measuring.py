@@ -22,7 +22,7 @@ from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
 from fairdesk.groups.metrics.measuring import MeasureOptions, askable
-from fairdesk.groups.metrics.significance import mid_p
+from fairdesk.groups.metrics.significance import fisher
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
 from fairdesk.results.events import Measured, Progress
@@ -152,16 +152,72 @@ def test_the_layout_of_local_law_144():
 
 @pytest.mark.parametrize(("count", "excluded"), [(6, True), (7, False), (8, False)])
 def test_two_hundredths_are_counted_exactly(count, excluded):
-    # the small group fares best: who is left out is no reference either
+    # the small group has the highest rate, and is no reference: it has too few rows
     table = only(study_of(*people((count, count), (100, 350 - count))))
     small, large = table.lines[:2]
     assert small.excluded is excluded
-    assert table.reference == int(excluded)
-    assert large.impact_ratio == pytest.approx(1.0 if excluded else 100 / (350 - count))
-    assert (small.impact_ratio is None) is excluded
+    assert table.reference == 1
+    assert large.impact_ratio == 1.0
+    assert small.impact_ratio == (None if excluded else pytest.approx((350 - count) / 100))
     # and another share may be asked for
     again = only(study_of(*people((count, count), (100, 350 - count))), least_share=0.0)
-    assert again.lines[0].impact_ratio == 1.0
+    assert again.lines[0].impact_ratio == pytest.approx((350 - count) / 100)
+
+
+@pytest.mark.parametrize(
+    ("counted", "reference"),
+    [
+        # the highest rate, of a tenth of the people or more
+        ([(300, 900), (40, 100)], 1),
+        # fewer: the largest group
+        ([(300, 900), (40, 99)], 0),
+        # a tenth, and fewer than thirty rows
+        ([(60, 180), (20, 29)], 0),
+        ([(60, 180), (20, 30)], 1),
+        # all are small
+        ([(1, 10), (3, 12)], 1),
+        # of equal rates the larger
+        ([(10, 100), (20, 200)], 1),
+    ],
+)
+def test_the_reference_is_the_highest_rate_of_a_large_group_else_the_largest(counted, reference):
+    table = only(study_of(*people(*counted)))
+    assert table.reference == reference
+    assert table.lines[reference].impact_ratio == 1.0
+
+
+def test_all_tables_of_an_attribute_have_the_reference_of_the_decisions():
+    codes = np.repeat([0.0, 1.0], 200)
+    label = np.concatenate([np.arange(200) < 120, np.arange(200) < 60])
+    decided = np.concatenate([np.arange(200) < 50, np.arange(200) < 90])
+    told = tables(study_of(codes, label, decided), outcome="each")
+    assert {key[:2] for key in told} == {("label", ""), ("decisions", "yes"), ("decisions", "no")}
+    for table in told.values():
+        assert table.reference == 1
+        assert table.lines[1].impact_ratio == 1.0
+    # of the labels the other group has the higher rate
+    by_label = next(table for key, table in told.items() if key[0] == "label")
+    assert by_label.lines[0].impact_ratio == pytest.approx(2.0)
+    assert by_label.lines[0].below is False
+
+
+def test_the_auditor_chooses_how_small_groups_are_tested():
+    from scipy.stats import fisher_exact
+
+    counted = study_of(*people((2, 20), (11, 37)))
+    half, whole = only(counted), only(counted, small="exact")
+    assert [half.lines[0].test, whole.lines[0].test] == ["Fisher mid-p", "Fisher exact"]
+    assert whole.lines[0].p == pytest.approx(fisher_exact([[2, 18], [11, 26]]).pvalue)
+    assert half.lines[0].p < whole.lines[0].p
+
+
+def test_fishers_test_of_many_rows_is_scipys():
+    from scipy.stats import fisher_exact
+
+    for table in ([[4, 199_996], [30, 799_970]], [[0, 40], [3, 5_000]]):
+        (k, misses), (other, others) = table
+        p = fisher(k, k + misses, other, other + others, "exact")
+        assert p == pytest.approx(fisher_exact(table).pvalue, rel=1e-6)
 
 
 def test_four_fifths_are_counted_exactly_and_one_person_may_decide():
@@ -170,10 +226,10 @@ def test_four_fifths_are_counted_exactly_and_one_person_may_decide():
     lines = table.lines[:4]
     assert [line.below for line in lines] == [False, False, True, False]
     assert [line.flips for line in lines] == [True, False, False, False]
-    # of a reference with few people one decides too: without it the other is the best
+    # the reference is compared with itself
     table = only(study_of(*people((1, 1), (3, 6))), least_share=0.0)
     assert [line.below for line in table.lines[:2]] == [False, True]
-    assert table.lines[0].flips is True
+    assert table.lines[0].flips is False
 
 
 def test_nobody_is_favoured():
@@ -183,7 +239,7 @@ def test_nobody_is_favoured():
         assert (line.impact_ratio, line.below, line.flips) == (None, None, None)
         assert (line.test, line.p, line.holm) == ("", None, None)
         assert line.shortfall == 0
-    assert table.lines[1].difference == 0
+    assert table.lines[0].difference == 0
 
 
 def test_one_group_alone_is_compared_with_nothing():
@@ -249,6 +305,7 @@ def test_against_pandas_and_statsmodels(rows):
         frame[["a", "b"]], frame.label, frame.decided, attributes, favourable_label="1"
     )
     told = tables(study, least_share=0.1)
+    every = dict(told)
     wanted = {"label": "1", "decided": "yes"}
     for column, of in (("label", "label"), ("decided", "decisions")):
         some = frame[frame[column].notna()]
@@ -273,7 +330,10 @@ def test_against_pandas_and_statsmodels(rows):
                 assert table.reference == -1
                 continue
             best = table.lines[table.reference]
-            assert best.rate == max(line.rate for line in compared)
+            lead = every["decisions", "yes", tuple(by)]
+            shared = lead.lines[lead.reference].values if lead.reference >= 0 else ()
+            if any(line.values == shared and line.favourable for line in compared):
+                assert best.values == shared
             assert sum(line.shortfall for line in shown.values()) == pytest.approx(0, abs=1e-9)
             if best.favourable:
                 assert best.impact_ratio == 1.0
@@ -309,7 +369,7 @@ def test_mid_p_against_a_direct_computation(people, others, data):
     here = ways[favourable]
     wanted = sum(Fraction(w) for w in ways.values() if w < here)
     wanted += Fraction(sum(w for w in ways.values() if w == here), 2)
-    assert mid_p(favourable, people, other, others) == pytest.approx(
+    assert fisher(favourable, people, other, others) == pytest.approx(
         float(wanted / sum(ways.values()))
     )
 
@@ -321,7 +381,7 @@ def test_fewer_than_five_expected_in_a_cell_are_tested_exactly():
     table = only(study_of(*people((2, 49), (8, 51))))
     assert table.lines[0].test == "Fisher mid-p"
     assert table.lines[0].z is None
-    assert table.lines[0].p == mid_p(2, 49, 8, 51)
+    assert table.lines[0].p == fisher(2, 49, 8, 51)
 
 
 def test_fairlearn_computes_the_same():
@@ -622,6 +682,7 @@ def test_scores_are_the_models_own():
     assert [line.favourable for line in told["decisions", "y", ("sex",)].lines] == [1, 1]
     table = told["scores", "y", ("sex",)]
     assert table.median == pytest.approx(0.25)
+    assert not table.falls
     assert [line.mean_score for line in table.lines] == pytest.approx([0.2, 0.55])
 
 
@@ -640,6 +701,7 @@ def test_of_an_estimated_number_the_smaller_may_be_favourable():
     assert [line.favourable for line in told["decisions", "below 50", ("sex",)].lines] == [2, 0]
     table = told["scores", "below 50", ("sex",)]
     assert table.median == pytest.approx(45)
+    assert table.falls
     assert [line.favourable for line in table.lines] == [2, 0]
     assert [line.mean_score for line in table.lines] == pytest.approx([20, 75])
 

@@ -7,7 +7,8 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
-from fairdesk.groups.metrics.outcomes import outcomes, wilson
+from fairdesk.groups.metrics.outcomes import outcomes
+from fairdesk.groups.statistics import wilson_ends
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (1, 1), (0, 7), (7, 7), (3, 10), (611, 4_000)])
@@ -15,7 +16,7 @@ def test_the_interval_is_wilsons(k, n):
     from scipy.stats import binomtest
 
     wanted = binomtest(k, n).proportion_ci(0.95, method="wilson")
-    assert wilson(k, n) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
+    assert wilson_ends(k, n) == pytest.approx((wanted.low, wanted.high), abs=1e-12)
 
 
 def counted(tmp_path, rows, protected=("sex", "town"), good="yes"):
@@ -74,4 +75,4 @@ def test_nobody_favoured_makes_no_ratio(tmp_path):
     assert by_sex.lines[1].impact_ratio == 0
     assert by_sex.lines[0].impact_ratio == 1
     good = np.zeros(41, bool)
-    assert wilson(int(good.sum()), 41)[0] == 0
+    assert wilson_ends(int(good.sum()), 41)[0] == 0

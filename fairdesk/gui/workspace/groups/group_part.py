@@ -13,7 +13,7 @@ from fairdesk.charts import groups
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.kinds.heat import Heat
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark
-from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.groups.statistics import wilson_ends
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme, tips
@@ -176,7 +176,7 @@ def calibration(table: GroupTable) -> Drawing:
     lines = []
     for number, line in enumerate(drawn):
         bins = sorted(line.calibration, key=lambda each: each.expected)
-        ends = [wilson(round(each.observed * each.n_samples), each.n_samples) for each in bins]
+        ends = [wilson_ends(round(each.observed * each.n_samples), each.n_samples) for each in bins]
         low, high = 100 * np.array(ends).T
         lines.append(
             Line(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers.observed import Observed, observed
+from fairdesk.answers.rates import decision_tables
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.session.session import Session
@@ -23,9 +24,9 @@ class ObservedTables(QWidget):
         self._banner = parts.Banner()
         self._column = layouts.column(self._banner, self._busy, on=self, spacing=theme.GAP)
         self._busy.say("Counting…")
-        spec = session.spec
+        spec, measured = session.spec, decision_tables(session.runs)
         session.store.ask(
-            lambda store: observed(spec, store.table()), self._show, self._banner.tell
+            lambda store: observed(spec, store.table(), measured), self._show, self._banner.tell
         )
 
     def _show(self, found: tuple[Observed, ...]) -> None:

@@ -14,6 +14,7 @@ from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.example import clearest, opposite
 from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed, observed
+from fairdesk.answers.rates import decision_tables
 from fairdesk.answers.selection import all_off, answers, best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
@@ -32,6 +33,7 @@ from fairdesk.gui.workspace.overview.next_step import ESTIMATE, FIND_GROUPS, PRO
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
+from fairdesk.results.groups import GroupTable
 from fairdesk.wording import figures, words
 
 #: The page that says more of each answer.
@@ -46,11 +48,15 @@ _PAGES = {
 
 
 class _Data(NamedTuple):
-    """What the overview needs of the audit file besides its runs."""
+    """What the overview needs of the audit file besides its runs.
+
+    ``measured`` are the tables of decisions whose reference groups ``seen`` has.
+    """
 
     seen: tuple[Observed, ...]
     pair: Pair | None
     reverse: Pair | None = None
+    measured: tuple[GroupTable, ...] = ()
 
 
 def question(spec: AuditSpec) -> str:
@@ -209,13 +215,15 @@ class OverviewPage(QWidget):
 
     def _ask(self) -> None:
         """Read from the file what the runs do not carry: outcomes in the data, and one pair."""
-        spec, seen = self._session.spec, self._data.seen
+        spec, data = self._session.spec, self._data
+        measured = decision_tables(self._session.runs)
+        seen = data.seen if measured == data.measured else ()
 
         def read(store: Store) -> _Data:
             shown = None if spec.predictions else clearest(store)
             reverse = None if shown is None else opposite(store, shown)
-            outcomes = seen or observed(spec, store.table())
-            return _Data(outcomes, shown, reverse)
+            outcomes = seen or observed(spec, store.table(), measured)
+            return _Data(outcomes, shown, reverse, measured)
 
         self._session.store.ask(read, self._take, key="overview")
 

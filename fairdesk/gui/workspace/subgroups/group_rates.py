@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from fairdesk.charts.kinds.forest import Plot, Row, percents, tenths
 from fairdesk.charts.shapes import Laid, Marked, Paper
-from fairdesk.groups.metrics.outcomes import wilson
+from fairdesk.groups.statistics import wilson_ends
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups import subgroups as subgroup_words
@@ -160,7 +160,7 @@ def rates_of(rule_set: RuleSet, many: str) -> Rates:
 
 
 def _ends(outcome: str, value: float, n_samples: int) -> tuple[float | None, float | None]:
-    return wilson(round(value * n_samples), n_samples) if outcome else (None, None)
+    return wilson_ends(round(value * n_samples), n_samples) if outcome else (None, None)
 
 
 _MARKS = {"estimated": "▨", "observed": "□"}
