@@ -158,6 +158,7 @@ PROVE_EXISTENCE = "Each pair shows that, for these inputs, the model’s decisio
 NOTHING_FOUND = "This does not show that none exist"
 NO_PAIR_FOUND = "No discriminatory pair found among"
 DECISION_CHANGES_FOR = "the decision changes for"
+DRAWN_AT_RANDOM = "combinations drawn at random"
 AN_INSTANCE_WITH = "an instance with"
 MAFT = "Gradient-guided search, black box (MAFT)"
 NO_ROW_TO_COMPARE = "no row to compare with"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.events import Metric
@@ -119,17 +117,39 @@ def misfit_sentence(
 def population_statement(proven: Proven, unfit: str) -> Statement:
     """Say what is proven of the population.
 
-    ``unfit`` is what `misfit_sentence` says; where that is something, no number stands large: it
-    would be quoted as a share of real people.
+    ``unfit`` is what `misfit_sentence` says; where that is something, no share is given: it would
+    be quoted as one of real people.
     """
-    said = proof_words.proven_statement(proven).with_more(unfit)
+    said = proof_words.proven_statement(proven)
     if not unfit or said.evidence != "proven":
-        return said
-    return msgspec.structs.replace(
-        said,
-        value=say("Not about real people"),
-        label=say("Proven for a model of the data that does not fit all groups"),
+        return said.with_more(unfit)
+    return Statement(
+        said.evidence,
+        say("Proven for a model of the data that does not fit all groups"),
+        say("Not about real people"),
+        unfit,
+        unfit,
     )
+
+
+def proofs_quoted(
+    spec: AuditSpec, figures: Sequence[Metric], tables: Sequence[GroupTable]
+) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
+    """Divide figures into what is said of each, and what is said of the population instead.
+
+    Returns
+    -------
+    tuple
+        The figures without the shares of the population, and sentences on it: what is proven of
+        it, with what it is; of one that does not fit, only that.
+    """
+    proven = proof_words.proven_of(figures, "people")
+    if proven is None:
+        return tuple(figures), ()
+    unfit = misfit_sentence(spec, figures, tables)
+    rest = tuple(each for each in figures if not (isinstance(each, Proven) and each.of == "people"))
+    said = population_statement(proven, unfit).sentence
+    return rest, (said, proof_words.model_sentence(spec))
 
 
 def _unfit(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> list[str]:

@@ -507,8 +507,8 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
             # the small chart has the shares
             brief = " ".join(filter(None, (covers_sentence(spec), unfit)))
             said = msgspec.structs.replace(population_statement(lead, unfit), brief=brief)
-            # shares that are not to be quoted are in the chart, and said where the proof is
-            said = msgspec.structs.replace(said, sentence=brief) if unfit else said
+            # shares that are not to be quoted are not drawn either
+            drawn = pictures.Pictured() if unfit else drawn
         return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:

@@ -11,7 +11,12 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.answers.rates import decision_tables, rates_sentences
+from fairdesk.answers.rates import (
+    decision_tables,
+    misfit_sentence,
+    proofs_quoted,
+    rates_sentences,
+)
 from fairdesk.app.audit import Outcome, Question, audit, plan_of
 from fairdesk.app.finished import sample_question
 from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS, REPORT
@@ -457,7 +462,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         **({} if proven is None else _proven_figures(proven)),
         **_plausible_figures(outcome.plausible.get(run.id)),
         **_queries_a_pair(run),
-        **({} if of_people is None else _population_figures(of_people)),
+        **({} if of_people is None else _population_figures(outcome, run, of_people)),
         **_neighbourhood_figures(run),
         **_rate_figures(outcome.spec, run),
         **_rule_figures(outcome.spec, run),
@@ -509,8 +514,10 @@ def _proven_figures(proven: Proven) -> dict[str, object]:
     return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
 
 
-def _population_figures(proven: Proven) -> dict[str, object]:
-    """Return what is proven of the population."""
+def _population_figures(outcome: Outcome, run: RunRecord, proven: Proven) -> dict[str, object]:
+    """Return what is proven of the population; why not, where its model does not fit the data."""
+    if unfit := misfit_sentence(outcome.spec, run.figures, decision_tables(outcome.runs)):
+        return {"population_misfit": unfit}
     names = ("certified", "falsified", "undecided")
     return {f"population_{name}": getattr(proven, name) for name in names}
 
@@ -588,7 +595,9 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
     pairs = [each for each in run.figures if isinstance(each, PairShare)]
     differing = sorted(pairs, key=lambda pair: -pair.falsified)[:_MOST_PAIRS]
     worst = [each for each in differing if each.falsified]
-    others = (each for each in run.figures if not isinstance(each, PairShare))
+    tables = decision_tables(outcome.runs)
+    rest, of_people = proofs_quoted(spec, run.figures, tables)
+    others = (each for each in rest if not isinstance(each, PairShare))
     more = len(pairs) - len(worst)
     name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
     share = outcome.plausible.get(run.id)
@@ -598,7 +607,8 @@ def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
         said,
         *figures.alone_sentences(spec, run),
         *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said),
-        *rates_sentences(spec, run.figures, decision_tables(outcome.runs)),
+        *of_people,
+        *rates_sentences(spec, run.figures, tables),
         *([_more_pairs(more, outcome.files)] if more > 0 else []),
         *([plausible_pairs(share).sentence] if share is not None else []),
         *([run.message] if run.state == "done" and run.message else []),

@@ -116,8 +116,9 @@ def proven_statement(proven: Proven) -> Statement:
     values["Share"] = words.capital(_at_least(alike or unlike, digits))
     if not unlike:
         sentence = say(
-            "{Share} of {people} is certified: the decision is the same {whatever}. No share "
-            "is falsified; at most {left} is undecided.",
+            "{Share} of {people} is certified: the decision is the same {whatever}. "
+            "{None_falsified}; at most {left} is undecided.",
+            None_falsified=words.capital(_none_falsified(proven)),
             **values,
         )
     elif not alike:
@@ -134,12 +135,29 @@ def proven_statement(proven: Proven) -> Statement:
             **values,
         )
     brief = say(
-        "Of {people}. {falsified} is falsified (the decision changes); at most {left} is "
-        "undecided.",
-        falsified=words.capital(_at_least(unlike, digits)) if unlike else say("No share"),
+        "Of {people}. {falsified}; at most {left} is undecided.",
+        falsified=say(
+            "{Share} is falsified (the decision changes)",
+            Share=words.capital(_at_least(unlike, digits)),
+        )
+        if unlike
+        else words.capital(_none_falsified(proven)),
         **values,
     )
     return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
+
+
+def _none_falsified(proven: Proven) -> str:
+    """Say that nothing is proven to change: also where it changes for some that were drawn."""
+    drawn = proven.estimated
+    if drawn is None or not drawn.discriminatory:
+        return say("no share is falsified so far")
+    return say(
+        "no share is falsified so far, but the decision changes for {hits} of {n} combinations "
+        "drawn at random",
+        hits=words.number(drawn.discriminatory),
+        n=words.number(drawn.n_samples),
+    )
 
 
 def _of_people(
@@ -422,8 +440,8 @@ def standing_of(proven: Proven) -> str:
         )
     return say(
         "{alike} certified (unchanged), {unlike} falsified (changes), at most {left} undecided",
-        alike=_at_least(alike, digits) if alike else say("no share"),
-        unlike=_at_least(unlike, digits) if unlike else say("no share"),
+        alike=_at_least(alike, digits) if alike else say("no share so far"),
+        unlike=_at_least(unlike, digits) if unlike else say("no share so far"),
         left=percent_up(left, digits),
     )
 

@@ -9,6 +9,7 @@ from fairdesk.answers.rates import (
     counted_ratio,
     decision_tables,
     misfit_sentence,
+    proofs_quoted,
     rates_sentences,
     ratio_sentence,
 )
@@ -126,5 +127,29 @@ def test_what_is_proven_of_a_model_of_the_data_names_the_groups_that_it_does_not
         assert said.value.startswith("At least 10") is not named
         assert ("model of the data that does not fit" in said.label) is named
         assert ("at least 10.00" in plain(said.sentence)) is not named
+        (answer,) = (each for each in answers(spec, runs_) if each.question is Question.CERTAIN)
+        assert (answer.chart is None) is named
         assert said.sentence.endswith("but what is counted in the data.") is named
         assert ("sex = female" in said.shortest) is named
+
+
+@pytest.mark.parametrize("attributes", [("sex", "age"), ("sex",)])
+@pytest.mark.parametrize("fits", [True, False])
+def test_the_terminal_says_of_a_model_of_the_data_what_the_report_says(spec, attributes, fits):
+    proven = Proven("people", attributes, 0.8, 0.1, 0.1)
+    alone = replace(proven, attributes=("age",), falsified=0.05)
+    of_domain = replace(proven, of="domain")
+    tables = (replace(TABLE, lines=TABLE.lines[1:]) if fits else TABLE,)
+    figures = (of_domain, proven, alone, RATES)
+    rest, said = proofs_quoted(spec, figures, tables)
+    assert rest == (of_domain, RATES)
+    unfit = misfit_sentence(spec, figures, tables)
+    (answer,) = (
+        each.said
+        for each in answers(spec, (run(1, "groups", *tables), run(2, "certify", *figures)))
+        if each.question is Question.CERTAIN
+    )
+    assert said[0] == (proof_words.proven_statement(proven).sentence if fits else unfit)
+    assert answer.sentence == said[0]
+    assert ("%" in said[0]) is fits
+    assert proofs_quoted(spec, (of_domain, RATES), tables) == ((of_domain, RATES), ())

@@ -375,6 +375,11 @@ PROVEN = Proven(
     boxes=10,
     estimated=Estimated(1_000, 410, 0.38, 0.44, 0.95, 0.41),
 )
+#: Beside what was drawn, “no share is falsified” alone would be read as “none changes”.
+NONE_FALSIFIED = (
+    f"No share is falsified so far, but {phrases.DECISION_CHANGES_FOR} 410 of 1,000 "
+    f"{phrases.DRAWN_AT_RANDOM}"
+)
 EXACT = msgspec.structs.replace(
     PROVEN,
     certified=607 / 624,
@@ -402,15 +407,14 @@ EXACT = msgspec.structs.replace(
             {"certified": 0.99999, "falsified": 0.0, "undecided": 0.00001},
             (
                 "At least 99.9990 % of the input domain is certified: the decision is the same for "
-                "every tested value of age. No share is falsified; at most 0.0010 % is undecided."
+                f"every tested value of age. {NONE_FALSIFIED}; at most 0.0010 % is undecided."
             ),
         ),
         (
             {"certified": 1 - 1e-12, "falsified": 0.0, "undecided": 1e-12},
             (
                 "At least 99.999999 % of the input domain is certified: the decision is the same "
-                "for every tested value of age. No share is falsified; at most 0.000001 % is "
-                "undecided."
+                f"for every tested value of age. {NONE_FALSIFIED}; at most 0.000001 % is undecided."
             ),
         ),
         (
@@ -427,10 +431,17 @@ EXACT = msgspec.structs.replace(
         ),
         (
             # the float of two thirds is above them, in the last digit that it shows
-            {"certified": 2 / 3, "total": "3", "certified_people": "2", "falsified_people": "0"},
+            {
+                "certified": 2 / 3,
+                "total": "3",
+                "certified_people": "2",
+                "falsified_people": "0",
+                "estimated": None,
+            },
             (
                 "At least 66.66 % of the input domain is certified: the decision is the same for "
-                "every tested value of age. No share is falsified; at most 33.34 % is undecided."
+                "every tested value of age. No share is falsified so far; at most 33.34 % is "
+                "undecided."
             ),
         ),
         (

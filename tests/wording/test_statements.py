@@ -90,7 +90,7 @@ def test_what_is_estimated_of_the_undecided_part_tells_from_how_many():
     said = plain(proof_words.remainder_statement(PROVEN).sentence)
     assert said == (
         f"{phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 38.0 to 44.0 %) of the undecided "
-        "3.17 %: estimated from 1,000 combinations drawn at random from regions that are not fully "
+        f"3.17 %: estimated from 1,000 {phrases.DRAWN_AT_RANDOM} from regions that are not fully "
         "decided. Statistical, not certified."
     )
     whole = {"certified": 0.0, "falsified": 0.0, "undecided": 1.0, "estimated": DRAWN}

@@ -216,9 +216,10 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     of_people = proof_words.proven_of(run.figures, "people")
     # a share of independent attributes says less than one of the population
     of_marginals = None if of_people else proof_words.proven_of(run.figures, "population")
+    unfit = of_people is not None and _unfit(material, run)
     if of_people is not None:
         # of shares that are not to be quoted it matters little whom they cover
-        note = proof_words.model_sentence if _unfit(material, run) else proof_words.population_note
+        note = proof_words.model_sentence if unfit else proof_words.population_note
         blocks.append(Text(note(spec), lead=say("The population.")))
     if "results" not in material.chapters:
         blocks += [
@@ -233,7 +234,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     alone = _alone(material, run, proven)
     facts = tuple(_facts(run, proven, of_marginals, listed=bool(alone)))
     further: list[Block] = [
-        *_bars(proven, of_people, of_marginals, run.id),
+        *_bars(proven, None if unfit else of_people, of_marginals, run.id),
         *alone,
         *_meanings(alone),
         *_course(run),

@@ -379,6 +379,8 @@ def test_beside_a_group_that_the_model_of_the_data_does_not_fit_no_bounds_are_sh
     assert f"{phrases.NO_RATIO} sex" not in text
     assert text.count(f"{phrases.UNFIT} sex = ") == 2, "summary and section"
     assert "Bounds of the selection rates" not in text
+    for share in proof_words.proven_fractions(OF_PEOPLE)[:2]:
+        assert proof_words.least_share(share) not in text
     assert proof_words.RATES not in text
 
 

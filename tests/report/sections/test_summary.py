@@ -162,9 +162,8 @@ def test_a_group_of_a_few_people_is_not_told_of_in_a_redacted_summary(tmp_path):
         plain = said_of(make_report(store), Question.GROUPS)
         redacted = make_report(store, Choice(redaction="synthetic"))
     assert "diver" in plain.sentence
-    assert plain.number == "0.00"
     told = said_of(redacted, Question.GROUPS)
-    assert told.number != "0.00"
+    assert "diver" not in told.sentence
     assert "(n = 4)" not in msgspec.json.encode(answers_of(redacted)).decode()
 
 
