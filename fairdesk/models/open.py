@@ -64,9 +64,9 @@ def open_model(
 
         opened = open_pmml(path)
     elif kind in ("pickle", "skops"):
-        from fairdesk.models.sklearn.file import open_scikit, with_layers  # noqa: PLC0415
+        from fairdesk.models.sklearn.file import looked_into, open_scikit  # noqa: PLC0415
 
-        opened = with_layers(open_scikit(path, trusted=trusted, output=output))
+        opened = looked_into(open_scikit(path, trusted=trusted, output=output))
     elif kind in BOOSTED:
         from fairdesk.models.boosting.opening import open_boosted  # noqa: PLC0415
 

@@ -24,7 +24,16 @@ from time import time
 import msgspec
 
 from fairdesk.audit.environments import installing
-from fairdesk.audit.sandbox.folders import OLDER
+from fairdesk.audit.environments.libraries import (
+    LEFT_OUT,
+    SCIKIT,
+    is_older,
+    lacking,
+    numbers_in,
+    specifications,
+    trial,
+)
+from fairdesk.audit.sandbox.folders import OLDER, lent_packages
 from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.worker import beside
 from fairdesk.audit.worker.client import Worker
@@ -34,7 +43,6 @@ from fairdesk.models.pickles.allowed_names import NETWORKS, is_missing
 from fairdesk.models.pickles.contents import Contents, installed
 
 log = logging.getLogger(__name__)
-SCIKIT = "scikit-learn"
 #: Libraries whose version decides whether a pickle opens, by the names under which files tell them.
 _BY_NAME = {
     "scikit-learn": SCIKIT,
@@ -51,44 +59,9 @@ _BY_NAME = {
     "mlxtend": "mlxtend",
     "sklearn_pandas": "sklearn-pandas",
 }
-#: What the guest itself imports to open such a model and search it.
-_GUEST_IMPORTS = (
-    "joblib>=1.6",
-    "lark>=1.2",
-    "msgspec>=0.20",
-    "numpy>=1.26",
-    "pandas>=2.0",
-    "platformdirs>=4.2",
-    "pyseccomp>=0.1.2; sys_platform == 'linux'",
-    "scipy>=1.15",
-)
-#: What the process that opens older models imports, where scikit-learn is older than 1.1: what
-#: goes with all of those, for Python 3.8 to 3.10 (`fairdesk.audit.worker.relay_server`).
-_RELAY_IMPORTS = (
-    "joblib>=1.3",
-    "msgspec>=0.18",
-    "numpy>=1.21,<1.24",
-    "pandas>=1.3,<1.5",
-    "platformdirs>=4.2",
-    "pyseccomp>=0.1.2; sys_platform == 'linux'",
-    "scipy<1.8",
-)
-#: Earlier ones fell back to running a file's code without a word.
-_SKOPS = "skops>=0.13"
-#: What came later and does not go with an old scikit-learn, though nothing says so: one before
-#: the version on the left needs what is on the right.
-_NEEDS_OLDER = (
-    ((1, 3), "pandas<2.1"),
-    ((1, 4, 2), "numpy<2"),
-    ((1, 8), "pandas<3"),
-    # from here on SciPy cannot use the splines that an earlier one has saved
-    ((1, 8), "scipy<1.17"),
-)
 #: An XGBoost before the version on the left goes with no newer scikit-learn, or NumPy, than the
 #: one on the right does.
 _XGBOOST = (((1, 6), "0.24.2"), ((2, 0), "1.3.2"), ((2, 1, 4), "1.5.2"))
-#: Parts for graphics cards, which nobody needs here.
-_LEFT_OUT = ("nvidia-nccl-cu12", "nvidia-nccl-cu13")
 #: The oldest Python that FairDesk runs on, and the first scikit-learn that has a build for it.
 _OLDEST_PYTHON, _OLDEST = (3, 11), (1, 1, 3)
 #: Python for what is older: before the version on the left, these have a build.
@@ -103,12 +76,12 @@ _RELEASED, _MINOR = re.compile(r"\d+(\.\d+){1,3}", re.ASCII), re.compile(r"\d+\.
 
 #: What an environment says about itself.
 _ABOUT = "environment.json"
+#: The file that tells the installer what to leave out.
+_OVERRIDES = "left-out.txt"
 #: Raised when environments that were made before no longer serve.
 _RECIPE = 1
 #: How folders of what is being made are called, and after how many seconds they were left behind.
 _HALF_MADE, _LEFT_BEHIND = "making-", 6 * 3600.0
-_RELAY_TRIAL = "import joblib, msgspec, numpy.typing, pandas, scipy.stats, sklearn.pipeline"
-_TRIAL = "import joblib, numba, pandas, scipy.stats, sklearn.pipeline"
 _OTHERWISE = "Request the model as ONNX, or retrained with a newer version."
 
 
@@ -233,16 +206,18 @@ def _can_help(contents: Contents) -> bool:
 def _requirement(packages: dict[str, str], mismatch: str) -> Requirement:
     if not packages[SCIKIT]:
         boosting = packages.get("xgboost", "")
-        older = (scikit for before, scikit in _XGBOOST if boosting and _numbers(boosting) < before)
+        older = (
+            scikit for before, scikit in _XGBOOST if boosting and numbers_in(boosting) < before
+        )
         packages[SCIKIT] = next(older, installed(SCIKIT))
     scikit, obstacle = packages[SCIKIT], ""
-    if _numbers(scikit) < _FIRST_READ:
+    if numbers_in(scikit) < _FIRST_READ:
         obstacle = (
             f"No {SCIKIT} version that can still be installed reads files of {SCIKIT} {scikit}."
         )
-    elif _numbers(scikit) < _numbers(_FIRST)[:2]:
+    elif numbers_in(scikit) < numbers_in(_FIRST)[:2]:
         packages[SCIKIT] = _FIRST
-    elif (1, 1) <= _numbers(scikit) < _OLDEST:
+    elif (1, 1) <= numbers_in(scikit) < _OLDEST:
         packages[SCIKIT] = _dotted(_OLDEST)
     return Requirement(packages, mismatch, obstacle)
 
@@ -267,16 +242,27 @@ def way_out(requirement: Requirement | None) -> Iterator[None]:
         raise ModelError(error.what, why=why, remedy=requirement.remedy) from error
 
 
-def find(requirement: Requirement) -> Environment | None:
+def find(
+    requirement: Requirement,
+    say: Callable[[str], None] = log.info,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Environment | None:
     """Return an environment that was made before, fits, and still works.
 
     One fits that has the same minor versions. Its interpreter is started to see that it works: a
-    moment's time.
+    moment's time. What an environment lacks that an earlier FairDesk made is installed first:
+    ``say`` and ``stopped`` are those of `make`.
+
+    Raises
+    ------
+    ModelError
+        When what it lacks cannot be installed.
     """
     fitting = [environment for environment in made() if _fits(environment, requirement)]
     wanted = requirement.packages[SCIKIT]
     fitting.sort(key=lambda environment: environment.packages[SCIKIT] != wanted)
-    return next((environment for environment in fitting if _works(environment)), None)
+    working = next((environment for environment in fitting if _works(environment)), None)
+    return working and _completed(working, requirement, say, stopped)
 
 
 def made() -> list[Environment]:
@@ -325,20 +311,13 @@ def make(
         ) as name:
             making = Path(name)
             half = making / "half"
-            left_out = making / "left-out.txt"
-            left_out.write_text("".join(f"{part}; sys_platform == 'none'\n" for part in _LEFT_OUT))
             run = partial(installing.run, what=what, folder=making, say=say, stopped=stopped)
             say(f"Making an environment with {requirement.title}")
             run((uv, "venv", "--relocatable", "--python", _interpreter(requirement), str(half)))
-            python = str(_python_in(half))
-            install = (uv, "pip", "install", "--python", python, "--only-binary", ":all:")
-            more = ("--compile-bytecode", "--overrides", str(left_out), "--")
             say("Choosing compatible versions")
-            run((*install, *more, *specifications(requirement)))
+            _install(half, requirement.packages, making, run)
             say("Testing the environment")
-            older = _is_older(_numbers(requirement.packages[SCIKIT]))
-            run((python, "-I", "-c", _TRIAL if not older else _RELAY_TRIAL))
-            _try_guest(_guest(half), left_out)
+            _try_guest(_guest(half), making / _OVERRIDES)
             environment = _settle(half, requirement)
     except WorkerError as error:
         raise ModelError(
@@ -356,32 +335,53 @@ def make(
     return environment
 
 
+def _completed(
+    environment: Environment,
+    requirement: Requirement,
+    say: Callable[[str], None],
+    stopped: Callable[[], bool],
+) -> Environment:
+    """Install what an environment lacks of what the guest imports."""
+    own = {name: environment.packages[name] for name in requirement.packages}
+    missing = ", ".join(lacking(own, environment.packages))
+    if not missing:
+        return environment
+    say(f"Adding to the environment with {environment.title}: {missing}")
+    what = f"The environment with {environment.title} lacks {missing}, which could not be added."
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        run = partial(installing.run, what=what, folder=folder, say=say, stopped=stopped)
+        _install(environment.folder, own, folder, run)
+    about = _About(environment.title, _packages_in(environment.folder), _RECIPE)
+    (environment.folder / _ABOUT).write_bytes(msgspec.json.encode(about))
+    return msgspec.structs.replace(environment, packages=about.packages)
+
+
+def _install(
+    environment: Path,
+    packages: dict[str, str],
+    folder: Path,
+    run: Callable[[tuple[str, ...]], None],
+) -> None:
+    """Install what goes into an environment, and see that it starts."""
+    overrides = folder / _OVERRIDES
+    overrides.write_text("".join(f"{part}; sys_platform == 'none'\n" for part in LEFT_OUT))
+    python = str(_python_in(environment))
+    install = (installing.uv(), "pip", "install", "--python", python, "--only-binary", ":all:")
+    more = ("--compile-bytecode", "--overrides", str(overrides), "--")
+    run((*install, *more, *specifications(packages)))
+    run((python, "-I", "-c", trial(packages)))
+
+
 def command(environment: Environment) -> tuple[str, ...]:
     """Return the command that starts the guest there, for `fairdesk.audit.worker.client.Worker`."""
     return _guest(environment.folder)
 
 
-def specifications(requirement: Requirement) -> list[str]:
-    """Return what is to be installed, as installers want it written: ``"numpy<2"``."""
-    scikit = _numbers(requirement.packages[SCIKIT])
-    wanted = requirement.packages
-    named = [f"{name}=={version}" if version else name for name, version in wanted.items()]
-    if _is_older(scikit):
-        return [*named, *_RELAY_IMPORTS, *(["lightgbm<4"] if "lightgbm" in named else [])]
-    return [
-        *named,
-        *_GUEST_IMPORTS,
-        *([_SKOPS] if "skops" in requirement.packages else []),
-        # what the same numba has compiled for FairDesk serves here and there
-        f"numba<={installed('numba')}",
-        *(needs for before, needs in _NEEDS_OLDER if scikit < before),
-    ]
-
-
 def _interpreter(requirement: Requirement) -> str:
     """Return FairDesk's own interpreter; or, where that is too new, which Python to look for."""
-    scikit = _numbers(requirement.packages[SCIKIT])
-    if _is_older(scikit):
+    scikit = numbers_in(requirement.packages[SCIKIT])
+    if is_older(scikit):
         return next(pythons for before, pythons in _OLDER_PYTHON if scikit < before)
     newest = next((python for before, python in _NEWEST_PYTHON if scikit < before), None)
     if newest is None or sys.version_info[:2] <= newest:
@@ -400,8 +400,7 @@ def _try_guest(guest: tuple[str, ...], path: Path) -> None:
 
 def _settle(half: Path, requirement: Requirement) -> Environment:
     """Read an environment's own description, and move it to its place."""
-    (libraries,) = (*half.glob("lib/python*/site-packages"), *half.glob("Lib/site-packages"))[:1]
-    packages = {each.name.lower(): each.version for each in distributions(path=[str(libraries)])}
+    packages = _packages_in(half)
     listed = ", ".join(f"{name} {packages[name]}" for name in requirement.packages)
     about = _About(f"{listed}, Python {_python_version(half)}", packages, _RECIPE)
     (half / _ABOUT).write_bytes(msgspec.json.encode(about))
@@ -414,6 +413,13 @@ def _settle(half: Path, requirement: Requirement) -> Environment:
         folder.rename(half.parent / "broken")
     half.rename(folder)
     return environment
+
+
+def _packages_in(environment: Path) -> dict[str, str]:
+    """Return the versions of all that is installed in an environment, by name."""
+    homes = (*environment.glob("lib/python*/site-packages"), *environment.glob("Lib/site-packages"))
+    listed = distributions(path=[str(homes[0])])
+    return {each.name.lower().replace("_", "-"): each.version for each in listed}
 
 
 def _tidy() -> None:
@@ -454,7 +460,8 @@ def _guest(folder: Path) -> tuple[str, ...]:
         return (*GUEST, OLDER, str(python))
     # -I keeps out what the user's settings and folders would add; -u, so that nothing printed is
     # lost when the process dies
-    return (str(python), "-I", "-u", str(Path(beside.__file__)))
+    lent = [f"{beside.LEND}{each}" for each in lent_packages()]
+    return (str(python), "-I", "-u", str(Path(beside.__file__)), *lent)
 
 
 def _python_in(folder: Path) -> Path:
@@ -472,15 +479,6 @@ def _wanted(text: str) -> str:
         return text
     begins = _MINOR.match(text)
     return f"{begins[0]}.*" if begins else ""
-
-
-def _numbers(wanted: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in wanted.split(".") if part.isdecimal())
-
-
-def _is_older(scikit: tuple[int, ...]) -> bool:
-    """Return whether a scikit-learn has no build for any Python that FairDesk runs on."""
-    return scikit < (1, 1)
 
 
 def _minor(wanted: str) -> str:

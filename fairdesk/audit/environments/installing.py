@@ -27,7 +27,7 @@ _CAUSES = (
     (
         r"No space left|not enough space|os error (28|112|122)\b",
         "The disk is full.",
-        "Free about a gigabyte and try again.",
+        "Free about two gigabytes and try again.",
     ),
     (
         r"No interpreter found|inspect Python interpreter|Python download|download .*cpython",

@@ -378,7 +378,7 @@ def _environment(
     needed = environments.needed(contents)
     if needed is None:
         return None
-    there = environments.find(needed)
+    there = environments.find(needed, say)
     if there is None and subject.make_environment:
         return environments.make(needed, say, lambda: False)
     return there

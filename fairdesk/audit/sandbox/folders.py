@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import fairdesk
@@ -39,6 +40,9 @@ FOLDERS = {
     "XDG_CACHE_HOME": "cache",
     "NUMBA_CACHE_DIR": "compiled",
 }
+
+#: Libraries of Python alone that have no wheel: an environment of its own is lent FairDesk's copy.
+_LENT = ("lime",)
 
 #: What programs read of a Linux or macOS system; none of it is the user's.
 _SYSTEM = (
@@ -102,7 +106,7 @@ def readable_paths(python: Path | None = None) -> list[Path]:
     list of Path
         Only those that are there. Never the user's home, nor a folder that it lies in.
     """
-    wanted = [*map(Path, _SYSTEM), package_folder(), resources()]
+    wanted = [*map(Path, _SYSTEM), package_folder(), *lent_packages(), resources()]
     if python is None or python.absolute() == Path(sys.executable).absolute():
         wanted += map(Path, (sys.prefix, sys.base_prefix, sys.exec_prefix))
         # the user's own packages; the rest of the search path may lead anywhere
@@ -119,6 +123,12 @@ def readable_paths(python: Path | None = None) -> list[Path]:
 def package_folder() -> Path:
     """Return the folder of FairDesk's own code."""
     return Path(fairdesk.__file__).resolve().parent
+
+
+def lent_packages() -> list[Path]:
+    """Return the folders of those libraries that a guest in another environment is lent."""
+    found = [find_spec(name) for name in _LENT]
+    return [Path(each.origin).parent for each in found if each is not None and each.origin]
 
 
 def locked(path: Path) -> int:

@@ -100,7 +100,7 @@ def open_again(
     """
     if spec.model.environment and make_environment:
         needed = environments.needed(worker.look_into(model))
-        if needed is not None and environments.find(needed) is None:
+        if needed is not None and environments.find(needed, say) is None:
             environments.make(needed, say, lambda: False)
     reopen(
         spec,

@@ -2,7 +2,8 @@
 
 With a module's name, that is started instead of the guest.
 
-Only FairDesk's own package is lent to it. Were the folder around it put on the search path, an
+Only FairDesk's own package is lent to it, and what ``--lend=FOLDER`` names: libraries of Python
+alone that cannot be installed there. Were the folder around it put on the search path, an
 installed FairDesk would lend every library beside it too, and the model would be opened with
 those after all.
 """
@@ -15,6 +16,8 @@ from pathlib import Path
 from runpy import run_module
 
 GUEST = "fairdesk.audit.worker.guest"
+#: Before the folder of another package to be lent.
+LEND = "--lend="
 
 
 def lend(package: Path) -> None:
@@ -30,5 +33,8 @@ def lend(package: Path) -> None:
 
 if __name__ == "__main__":
     lend(Path(__file__).resolve().parents[2])
+    for each in sys.argv[1:]:
+        if each.startswith(LEND):
+            lend(Path(each[len(LEND) :]))
     named = [each for each in sys.argv[1:] if not each.startswith("-")]
     run_module(named[0] if named else GUEST, run_name="__main__")

@@ -175,12 +175,7 @@ def read_estimator(estimator: Any) -> Read:  # noqa: ANN401 - XGBoost's or Light
         When they are of a kind that is not read.
     """
     try:
-        if type(estimator).__module__.partition(".")[0] == "lightgbm":
-            reading = read_booster(estimator.booster_)
-        else:
-            booster = estimator.get_booster()
-            best = booster.attributes().get("best_iteration")
-            reading = read_booster(booster if best is None else booster[: int(best) + 1])
+        reading = reading_of(estimator)
     except (BrokenError, UnsupportedError) as error:
         raise OpaqueError(str(error)) from error
     if isinstance(reading.body, Linear):
@@ -190,6 +185,21 @@ def read_estimator(estimator: Any) -> Read:  # noqa: ANN401 - XGBoost's or Light
     read = read_of(reading.body, reading.scores)
     missing = getattr(estimator, "missing", None)
     return replace(read, missing=float("nan") if missing is None else float(missing))
+
+
+def reading_of(estimator: Any) -> Reading:  # noqa: ANN401 - XGBoost's or LightGBM's
+    """Read the trees that answer for an estimator with scikit-learn's interface.
+
+    Raises
+    ------
+    BrokenError, UnsupportedError
+        When they are of a kind that is not read.
+    """
+    if type(estimator).__module__.partition(".")[0] == "lightgbm":
+        return read_booster(estimator.booster_)
+    booster = estimator.get_booster()
+    best = booster.attributes().get("best_iteration")
+    return read_booster(booster if best is None else booster[: int(best) + 1])
 
 
 def read_booster(booster: Any) -> Reading:  # noqa: ANN401 - XGBoost's or LightGBM's

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.models.boosting.catboost_model import open_catboost
 from fairdesk.models.boosting.ensemble import BrokenError
-from fairdesk.models.boosting.inside import read_booster
+from fairdesk.models.boosting.inside import read_booster, reading_of
 from fairdesk.models.boosting.lightgbm_model import read_lightgbm
 from fairdesk.models.boosting.model import BoostedModel
 from fairdesk.models.boosting.reading import Reading, UnsupportedError
@@ -79,6 +80,48 @@ def open_booster(path: Path, booster: Any) -> BoostedModel:  # noqa: ANN401 - XG
     return _opened(path, lambda: read_booster(booster), _saving(home))
 
 
+def as_boosted(card: ModelCard, estimator: Any) -> BoostedModel | None:  # noqa: ANN401 - any estimator
+    """Read an estimator that was trained on categories of pandas by its trees and their codes.
+
+    Its library would have to be given a table of pandas with the same categories in the same
+    order, which only the trees know.
+
+    Returns
+    -------
+    BoostedModel, optional
+        ``None`` where its library answers in a way of its own.
+    """
+    missing = getattr(estimator, "missing", None)
+    if missing is not None and missing == missing:  # noqa: PLR0124 - not NaN
+        return None
+    try:
+        reading = reading_of(estimator)
+    except (BrokenError, UnsupportedError):
+        return None
+    if len(reading.classes) != len(card.classes) or reading.body.width != len(card.inputs):
+        return None
+    names = reading.names and card.inputs
+    own = _card(Path(card.path), replace(reading, names=names, classes=card.classes))
+    return _with_structure(
+        BoostedModel(
+            msgspec.structs.replace(
+                own,
+                format=card.format,
+                read_as_data=not card.needed_trust,
+                needed_trust=card.needed_trust,
+                saved_with=card.saved_with,
+                warnings=(*card.warnings, *own.warnings),
+                hints=msgspec.structs.replace(
+                    card.hints,
+                    codes={**own.hints.codes, **card.hints.codes},
+                    notes=(*card.hints.notes, *own.hints.notes),
+                ),
+            ),
+            reading.body,
+        )
+    )
+
+
 def _saving(kind: str) -> str:
     return _LIGHTGBM if kind == "lightgbm" else "booster.save_model(“model.json”)"
 
@@ -113,14 +156,18 @@ def _opened(path: Path, read: Callable[[], Reading], saving: str) -> BoostedMode
         raise _broken(name, str(error), saving) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise _broken(name, f"it cannot be read: {str(error)[:200]}", saving) from error
-    opened = BoostedModel(_card(path, reading), reading.body)
+    return _with_structure(BoostedModel(_card(path, reading), reading.body))
+
+
+def _with_structure(opened: BoostedModel) -> BoostedModel:
+    """Say in the card what is known of a model's arithmetic."""
     try:
         inside = opened.structure().body
     except OpaqueError:
         return opened
     known = Capability.LAYERS if isinstance(inside, Layers) else Capability.TREES
     card = msgspec.structs.replace(opened.card, can=(*opened.card.can, known))
-    return BoostedModel(card, reading.body)
+    return BoostedModel(card, opened.body)
 
 
 def _broken(name: str, why: str, saving: str) -> ModelError:

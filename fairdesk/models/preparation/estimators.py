@@ -170,14 +170,34 @@ def reads_text(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
 
 def trees_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
     """Return whether an estimator is trees over its own inputs, whose splits can be read."""
+    return type(unprepared(estimator)).__name__ in _TREES
+
+
+def unprepared(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
+    """Return what decides in a pipeline or a search by the same inputs; else None."""
     while hasattr(estimator, "best_estimator_"):
         estimator = estimator.best_estimator_
     steps = getattr(estimator, "steps", None)
-    if steps:
-        if any(step not in (None, "passthrough") for _, step in steps[:-1]):
-            return False
-        estimator = steps[-1][1]
-    return type(estimator).__name__ in _TREES
+    if not steps:
+        return estimator
+    if any(step not in (None, "passthrough") for _, step in steps[:-1]):
+        return None
+    return steps[-1][1]
+
+
+def takes_categories(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
+    """Return whether an estimator, or one that a wrapper passes its inputs, `has_categories`."""
+    return any(map(has_categories, (innermost(each) for each in _firsts(estimator))))
+
+
+def has_categories(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
+    """Return whether boosted trees were trained on categories of pandas."""
+    kind = type(estimator).__name__
+    if kind.startswith("LGBM"):
+        return bool(getattr(getattr(estimator, "booster_", None), "pandas_categorical", None))
+    if kind.startswith("XGB") and hasattr(estimator, "get_booster"):
+        return "c" in (estimator.get_booster().feature_types or ())
+    return False
 
 
 def trains(asked: Asked) -> bool:

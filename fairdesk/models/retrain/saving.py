@@ -216,9 +216,10 @@ def _joblib(model: ScikitModel, check: _Check) -> tuple[bytes, str]:
 
 
 def _skops(model: ScikitModel, check: _Check) -> tuple[bytes, str]:
-    import skops.io  # noqa: PLC0415 - it loads scikit-learn
-
     with _refusal("skops"):
+        # it loads scikit-learn; there is none for versions before 1.2
+        import skops.io  # noqa: PLC0415
+
         content = skops.io.dumps(_as_it_came(model, check.before))
     return check.copy("model.skops", _renumbered(content))
 

@@ -27,14 +27,17 @@ from fairdesk.models.preparation.estimators import (
     Asked,
     alone,
     asked_of,
+    has_categories,
     innermost,
     is_estimator,
     kinds_of_inputs,
     prose_in,
     rows_for,
     sample_row,
+    takes_categories,
     trains,
     trees_in,
+    unprepared,
 )
 from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.preparation.steps import Preparation
@@ -89,6 +92,8 @@ class ScikitModel:
                 return self._answer(rows)
         except Exception as error:
             # any kind: the model's own code runs
+            if takes_categories(self.estimator):
+                raise _of_categories(count, error) from error
             raise ModelError(
                 f"The model rejected {count:,} rows.",
                 why=f"It reported: {first_line(error)}",
@@ -134,6 +139,16 @@ class ScikitModel:
         return from_classes(places, len(self._places))
 
 
+def _of_categories(count: int, error: Exception) -> ModelError:
+    return ModelError(
+        f"The model rejected {count:,} rows: it was trained on categories of pandas.",
+        why=f"Its codes for them are kept in its trees only. It reported: {first_line(error)}",
+        remedy="Ask its author for the trees alone (LightGBM: model.booster_.save_model("
+        "“model.txt”); XGBoost: model.save_model(“model.json”)), or for the model’s decisions as a "
+        "column of the table.",
+    )
+
+
 def other_versions(card: ModelCard) -> str:
     """Return a sentence on the versions that a model was saved with, where others are installed."""
     saved = dict(text.rsplit(" ", 1) for text in card.saved_with.split(", ") if " " in text)
@@ -147,14 +162,21 @@ def other_versions(card: ModelCard) -> str:
     )
 
 
-def with_layers(opened: OpenedModel) -> OpenedModel:
-    """Say in the card of dense layers, a linear model among them, that they are known."""
+def looked_into(opened: OpenedModel) -> OpenedModel:
+    """Say in the card of dense layers, a linear model among them, that they are known.
+
+    Boosted trees that were trained on categories are read as the data that they are.
+    """
     # what opens models in older Pythons does not look into them
+    from fairdesk.models.boosting.opening import as_boosted  # noqa: PLC0415
     from fairdesk.models.sklearn.structure import LAYERED  # noqa: PLC0415
     from fairdesk.models.structure.types import Layers, OpaqueError  # noqa: PLC0415
 
     if not isinstance(opened, ScikitModel):
         return opened
+    alone_there = unprepared(opened.estimator)
+    if opened.asked.column is None and has_categories(alone_there):
+        return as_boosted(opened.card, alone_there) or opened
     if type(innermost(opened.estimator)).__name__ not in LAYERED:
         return opened
     try:

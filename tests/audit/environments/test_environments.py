@@ -6,6 +6,7 @@ import logging
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ import pytest
 
 from fairdesk.audit.environments import environments, installing
 from fairdesk.audit.environments.environments import Requirement, find, made, make, needed
+from fairdesk.audit.environments.libraries import specifications
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.inspection import Subject, inspect
@@ -39,7 +41,7 @@ OLD = Requirement({"scikit-learn": "1.3.2"}, "")
 
 #: An installer that makes what looks like an environment, and says or does what a test wants.
 INSTALLER = """#!{python}
-import os, shutil, subprocess, sys, time
+import os, re, shutil, subprocess, sys, time
 from pathlib import Path
 
 arguments = sys.argv[1:]
@@ -54,9 +56,11 @@ if step == "venv":
     (home / "pyvenv.cfg").write_text("version_info = 3.11.7\\n")
 else:
     home = Path(arguments[arguments.index("--python") + 1]).parent.parent
-    for name, version in (("scikit_learn", "1.3.2"), ("numpy", "1.26.4")):
+    wanted = [re.match("[\\w-]+", each)[0] for each in arguments[arguments.index("--") + 1:]]
+    for name in dict.fromkeys(each.replace("-", "_") for each in wanted):
+        version = {{"scikit_learn": "1.3.2", "numpy": "1.26.4"}}.get(name, "1.0")
         about = home / f"lib/python3.11/site-packages/{{name}}-{{version}}.dist-info"
-        about.mkdir(parents=True)
+        about.mkdir(parents=True, exist_ok=True)
         told = f"Name: {{name.replace('_', '-')}}\\nVersion: {{version}}\\n"
         (about / "METADATA").write_text(f"Metadata-Version: 2.1\\n{{told}}")
     print("Downloading scipy (34.2MiB)")
@@ -135,7 +139,7 @@ def test_libraries_that_the_file_uses_come_along():
     packages = needed(contents).packages
 
     assert packages == {"scikit-learn": "1.3.2", "imbalanced-learn": "", "xgboost": ""}
-    assert "xgboost" in environments.specifications(needed(contents))
+    assert "xgboost" in specifications(needed(contents).packages)
 
 
 def test_a_library_that_is_missing_is_named_and_can_be_had(monkeypatch):
@@ -229,7 +233,7 @@ def test_an_older_scikit_learn_gets_an_older_python(saved, installed, python):
     assert requirement.packages == {"scikit-learn": installed}
     assert environments._interpreter(requirement) == python
     # the guest itself runs in FairDesk's own environment: numba and the like are not needed
-    wanted = environments.specifications(requirement)
+    wanted = specifications(requirement.packages)
     assert f"scikit-learn=={installed}" in wanted
     assert not [each for each in wanted if each.startswith("numba")]
 
@@ -293,10 +297,7 @@ def test_the_first_build_stands_for_those_just_before_it():
 
 
 def test_old_versions_get_libraries_of_their_time():
-    wanted = {
-        v: environments.specifications(Requirement({"scikit-learn": v}, ""))
-        for v in ("1.1.3", "1.4.2", "1.9.0")
-    }
+    wanted = {v: specifications({"scikit-learn": v}) for v in ("1.1.3", "1.4.2", "1.9.0")}
 
     assert {"scikit-learn==1.1.3", "numpy<2", "pandas<2.1"} <= set(wanted["1.1.3"])
     assert {"pandas<3", "scipy<1.17"} <= set(wanted["1.4.2"])
@@ -330,7 +331,8 @@ def test_an_environment_is_made_once_and_found_again(installer, home):
     environment = make(OLD, said.append, lambda: False)
 
     assert environment.title == "scikit-learn 1.3.2, Python 3.11"
-    assert environment.packages == {"scikit-learn": "1.3.2", "numpy": "1.26.4"}
+    assert environment.packages.items() >= {"scikit-learn": "1.3.2", "numpy": "1.26.4"}.items()
+    assert "statsmodels" in environment.packages
     assert environment.python.is_file()
     assert environment.size > 0
     assert "Fetching scipy (34.2MiB)" in said
@@ -363,6 +365,49 @@ def test_an_environment_whose_python_has_gone_is_not_found_and_made_anew(install
     assert find(OLD) is None
     assert quietly() == environment
     assert find(OLD) == environment
+
+
+def lose(environment, name):
+    """Leave an environment as an earlier FairDesk made it, which did not install a library."""
+    (there,) = environment.folder.glob(f"lib/*/site-packages/{name}-*.dist-info")
+    shutil.rmtree(there)
+    about = environment.folder / "environment.json"
+    written = json.loads(about.read_text())
+    del written["packages"][name]
+    about.write_text(json.dumps(written))
+
+
+@pytest.mark.parametrize("name", ["statsmodels", "onnxruntime"])
+def test_what_an_earlier_environment_lacks_is_added_when_it_is_found(name, installer):
+    environment = quietly()
+    lose(environment, name)
+    said = []
+
+    found = find(OLD, said.append, lambda: False)
+
+    assert found == environment
+    assert made() == [environment]
+    assert [name in each for each in said[:1]] == [True]
+    install = installer.heard()[-1]
+    assert install[:2] == ["pip", "install"]
+    assert install[install.index("--python") + 1] == str(environment.python)
+    # the versions that are there stay: the model was opened with them
+    assert "scikit-learn==1.3.2" in install
+    count = len(installer.heard())
+    assert find(OLD) == environment
+    assert len(installer.heard()) == count
+
+
+def test_what_cannot_be_added_is_named_with_the_reason(installer):
+    environment = quietly()
+    lose(environment, "statsmodels")
+    installer("print('Failed to fetch: x: dns error'); sys.exit(2)")
+
+    with pytest.raises(ModelError) as caught:
+        find(OLD)
+
+    assert "statsmodels" in caught.value.what
+    assert "be reached" in caught.value.why
 
 
 def test_half_an_environment_is_not_found(installer, home):

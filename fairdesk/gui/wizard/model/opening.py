@@ -114,7 +114,7 @@ def open_files(
     needed = environments.needed(contents)
     there = None
     if needed is not None and not wish.here:
-        there = environments.find(needed)
+        there = environments.find(needed, say, stopped)
         if there is None and wish.make_environment:
             there = environments.make(needed, say, stopped)
     say(f"Opening {wish.path.name}")
