@@ -23,7 +23,7 @@ class Case(NamedTuple):
 
     `rates` has the rate of favourable decisions of each group, to three digits; `rows` the number
     of rows of some of them. `accuracy` compares the decisions with the recorded outcome, in
-    percent.
+    percent. Where decisions are `drawn` at random, rates are near those of one draw.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Case(NamedTuple):
     arguments: tuple[str, ...] = ()
     favourable: str = "1"
     rows: dict[str, int] | None = None
+    drawn: bool = False
 
 
 CASES = (
@@ -59,6 +60,14 @@ CASES = (
         {"F": 0.586, "M": 0.834},
         79.8,
         rows={"F": 536, "M": 664},
+    ),
+    Case("lgbm_category", "sex", {"F": 0.515, "M": 0.733}, 92.0),
+    Case(
+        "fairlearn_eg",
+        "male",
+        {"0": 0.709, "1": 0.727},
+        arguments=("--trust-model",),
+        drawn=True,
     ),
 )
 #: Cases that are not right yet.
@@ -95,7 +104,8 @@ def test_a_case_gets_its_right_value(case, tmp_path, monkeypatch, shared_guests,
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     lines = audit_by_groups(FOLDER / case.name, tmp_path / "out", case, capsys)
     counted = {value: line["n_samples"] for value, line in lines.items() if line["n_samples"]}
-    assert {value: round(lines[value]["rate"], 3) for value in counted} == case.rates
+    rates = {value: round(lines[value]["rate"], 3) for value in counted}
+    assert rates == pytest.approx(case.rates, abs=0.02 if case.drawn else 0)
     assert (case.rows or {}).items() <= counted.items()
     if case.accuracy is not None:
         right = sum(line["accuracy"] * line["n_samples"] for line in lines.values())

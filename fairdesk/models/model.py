@@ -81,6 +81,8 @@ class Hints(msgspec.Struct, frozen=True):
         Per column, or input: what a scaler does to it, in order.
     steps_in_order : tuple[tuple[Step, ...], ...]
         The same for a scaler that does not know names: one entry for each column that it takes.
+    values : dict[str, tuple[str, ...]]
+        Per input that is called like no column: the values that it knows.
     scalers : dict[str, tuple[str, ...]]
         Per scaler that knows its columns: these, in order.
     target : str
@@ -100,6 +102,7 @@ class Hints(msgspec.Struct, frozen=True):
     target: str = ""
     classes: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    values: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
 
 class Companion(msgspec.Struct, frozen=True):

@@ -5,11 +5,15 @@ import pickle
 import struct
 from contextlib import suppress
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from fairdesk.errors import ModelError
 from fairdesk.models.boosting.ensemble import BrokenError
@@ -171,6 +175,50 @@ def test_categories_have_the_names_that_the_training_table_had(tmp_path):
     card = open_model(tmp_path / "old.json").card
     assert not card.hints.codes
     assert any("“job”" in note and "number" in note for note in card.warnings)
+
+
+CLASSES = np.array(["low", "middle", "high"])[THREE]
+TRAINED_ON_CATEGORIES = {
+    "lightgbm": lambda: lightgbm.LGBMClassifier(n_estimators=9, verbose=-1).fit(PEOPLE, PAID),
+    "xgboost": lambda: xgboost.XGBClassifier(n_estimators=9, enable_categorical=True).fit(
+        PEOPLE, PAID
+    ),
+    "classes": lambda: lightgbm.LGBMClassifier(n_estimators=5, verbose=-1).fit(PEOPLE, CLASSES),
+    "amounts": lambda: lightgbm.LGBMRegressor(n_estimators=9, verbose=-1).fit(PEOPLE, AMOUNT),
+    "search": lambda: GridSearchCV(
+        lightgbm.LGBMClassifier(n_estimators=9, verbose=-1), {"num_leaves": [7, 15]}
+    ).fit(PEOPLE, PAID),
+    "pipeline": lambda: make_pipeline(
+        xgboost.XGBClassifier(n_estimators=9, enable_categorical=True)
+    ).fit(PEOPLE, PAID),
+}
+
+
+@pytest.mark.parametrize("kind", TRAINED_ON_CATEGORIES)
+def test_estimators_that_were_trained_on_categories_are_given_the_same_codes(kind, tmp_path):
+    model = TRAINED_ON_CATEGORIES[kind]()
+    joblib.dump(model, tmp_path / "model.joblib")
+    opened = open_model(tmp_path / "model.joblib")
+    codes = opened.card.hints.codes
+    assert codes["job"] == {"clerk": 0, "cook": 1, "pilot": 2}
+    assert codes["rooms"] == {"2": 0, "3": 1, "4": 2, "5": 3}
+    assert opened.card.inputs == ("age", "job", "rooms")
+    assert opened.card.read_as_data
+    assert Capability.TREES in opened.card.can or kind == "amounts"
+    assert opened.card.classes == tuple(map(str, getattr(model, "classes_", ())))
+    coded = [[codes[name][str(value)] for value in PEOPLE[name]] for name in ("job", "rooms")]
+    rows = np.column_stack([PEOPLE["age"], *coded]).astype(float)
+    told = model.predict_proba(PEOPLE) if opened.card.classes else model.predict(PEOPLE)
+    same(opened, told[:, 1] if opened.answers(rows).shape[1] == 1 < np.ndim(told) else told, rows)
+
+
+def test_categories_behind_a_wrapper_are_named_with_the_way_out(tmp_path):
+    inner = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1)
+    joblib.dump(CalibratedClassifierCV(inner, cv=2).fit(PEOPLE, PAID), tmp_path / "model.joblib")
+    opened = open_model(tmp_path / "model.joblib")
+    with pytest.raises(ModelError, match="categories of pandas") as caught:
+        opened.scores([PEOPLE[name].to_numpy(object) for name in PEOPLE])
+    assert "decisions" in caught.value.remedy
 
 
 def test_names_with_letters_of_several_bytes_are_not_believed(tmp_path):

@@ -98,7 +98,8 @@ def as_boosted(card: ModelCard, estimator: Any) -> BoostedModel | None:  # noqa:
         reading = reading_of(estimator)
     except (BrokenError, UnsupportedError):
         return None
-    if len(reading.classes) != len(card.classes) or reading.body.width != len(card.inputs):
+    same = (reading.scores, len(reading.classes)) == (card.scores, len(card.classes))
+    if not same or reading.body.width != len(card.inputs):
         return None
     names = reading.names and card.inputs
     own = _card(Path(card.path), replace(reading, names=names, classes=card.classes))

@@ -41,7 +41,7 @@ def problems(
         return (problem,)
     return (
         *_open(mapping.inputs, card),
-        *_twice(mapping.inputs),
+        *_twice(mapping.inputs, card),
         *(
             sentence
             for i, item in enumerate(mapping.inputs)
@@ -76,11 +76,14 @@ def _open(inputs: Sequence[Input | None], card: ModelCard) -> Iterator[str]:
         yield f"How these inputs are made is not specified: {listing(names)}."
 
 
-def _twice(inputs: Sequence[Input | None]) -> Iterator[str]:
+def _twice(inputs: Sequence[Input | None], card: ModelCard) -> Iterator[str]:
     alike: dict[bytes, list[str]] = defaultdict(list)
     for item in inputs:
+        # what the model is given beside its own inputs may be one of them once more
+        if item is None or item.name in card.hints.values:
+            continue
         # an input for a value that the data do not have is 0 like others of its kind
-        if item is not None and item.how is not How.CONSTANT and not _always_other(item):
+        if item.how is not How.CONSTANT and not _always_other(item):
             key = msgspec.json.encode(msgspec.structs.replace(item, name=""), order="sorted")
             alike[key].append(item.name)
     for names in alike.values():

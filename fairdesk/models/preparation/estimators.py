@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.model import Inputs, ModelCard, Takes
+from fairdesk.models.preparation.randomised import GROUP, RandomisedClassifier
 
 #: Their decision is not where their probability passes one half.
 _OWN_LIMIT = frozenset({"FixedThresholdClassifier", "TunedThresholdClassifierCV"})
@@ -38,6 +39,7 @@ _WRAPPED_BY = {
     "SelfTrainingClassifier": ("estimator_", "base_estimator_"),
     "TransformedTargetRegressor": ("regressor_",),
     "FrozenEstimator": ("estimator",),
+    "RandomisedClassifier": ("estimators_",),
     **dict.fromkeys(
         (
             *("VotingClassifier", "VotingRegressor", "StackingClassifier", "StackingRegressor"),
@@ -115,6 +117,8 @@ def asked_of(estimator: Any, path: Path) -> dict[str, Asked]:  # noqa: ANN401 - 
         When it does not say how many inputs it takes.
     """
     takes, inputs, named = _inputs(estimator, path)
+    if isinstance(estimator, RandomisedClassifier) and estimator.groups:
+        inputs = (*inputs, GROUP if named else f"input {len(inputs) + 1}")
     classes = _classes_of(estimator)
     if classes is None:
         count = _numbers_estimated(estimator)
@@ -217,6 +221,8 @@ def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
                 # of several that see the columns one encoder knows more than what follows others
                 if kinds[place] != "text":
                     kinds[place] = kind
+    if isinstance(estimator, RandomisedClassifier) and estimator.groups:
+        kinds[-1] = "text" if isinstance(estimator.groups[0], str) else "number"
     return tuple(kinds) if set(kinds) != {"either"} else ()
 
 
@@ -246,6 +252,8 @@ def sample_row(asked: Asked) -> list[float | str]:
             row[place] = values[0]
         if reads_text(part):
             row[places[0]] = "text"
+    if isinstance(asked.estimator, RandomisedClassifier) and asked.estimator.groups:
+        row[-1] = asked.estimator.groups[0]
     return row
 
 

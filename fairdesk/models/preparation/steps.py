@@ -83,6 +83,7 @@ class Preparation:
     target: str = ""
     names_of_classes: tuple[str, ...] = ()
     explanations: list[str] = field(default_factory=list)
+    values: dict[str, tuple[str, ...]] = field(default_factory=dict)
     before: list[tuple[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -111,6 +112,7 @@ class Preparation:
             target=hints.target,
             names_of_classes=hints.classes,
             explanations=list(hints.notes),
+            values=hints.values,
         )
 
     def take(self, things: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -160,6 +162,7 @@ class Preparation:
             target=self.target,
             classes=self.names_of_classes,
             notes=tuple(self.explanations),
+            values=self.values,
         )
 
     def _belongs_before(self, thing: Any) -> bool:  # noqa: ANN401 - anything

@@ -40,6 +40,7 @@ from fairdesk.models.preparation.estimators import (
     unprepared,
 )
 from fairdesk.models.preparation.prepared import PreparedModel
+from fairdesk.models.preparation.randomised import GROUP, RandomisedClassifier, adapted
 from fairdesk.models.preparation.steps import Preparation
 
 if TYPE_CHECKING:
@@ -236,6 +237,7 @@ class _Found:
 
     @classmethod
     def of(cls, thing: Any, path: Path) -> _Found:  # noqa: ANN401 - anything
+        thing = adapted(thing)
         if is_estimator(thing):
             return cls({"": thing}, [])
         if isinstance(thing, (list, tuple)):
@@ -244,6 +246,7 @@ class _Found:
             parts = {str(name): part for name, part in thing.items()}
         else:
             parts = {}
+        parts = {name: adapted(part) for name, part in parts.items()}
         models = {name: part for name, part in parts.items() if is_estimator(part)}
         inner = [name for name, part in parts.items() if _has_model(part)]
         if not models and len(inner) == 1:
@@ -257,7 +260,7 @@ class _Found:
 
 
 def _has_model(thing: object) -> bool:
-    return isinstance(thing, Mapping) and any(map(is_estimator, thing.values()))
+    return isinstance(thing, Mapping) and any(is_estimator(adapted(x)) for x in thing.values())
 
 
 def _no_model(thing: object, path: Path) -> ModelError:
@@ -266,7 +269,8 @@ def _no_model(thing: object, path: Path) -> ModelError:
         return ModelError(
             f"“{path.name}” contains a “{kind}”, which is not a trained classifier or regressor.",
             why="FairDesk audits models that decide between classes or estimate a number.",
-            remedy="Choose a trained classifier or regressor.",
+            remedy="Choose a trained classifier or regressor, or audit the decisions that it made, "
+            "as a column of the table (on the command line: --predictions).",
         )
     return ModelError(
         f"“{path.name}” contains no model, but a “{kind}”.",
@@ -341,11 +345,17 @@ def _card(
     choice: tuple[tuple[str, ...], str],
     notes: list[str],
 ) -> ModelCard:
-    estimator = asked.estimator
+    estimator = shown = asked.estimator
+    if isinstance(estimator, RandomisedClassifier):
+        shown = estimator.model
+        notes += [estimator.note] if estimator.note else []
+        if estimator.groups and asked.named:
+            groups = tuple(map(str, estimator.groups))
+            hints = msgspec.structs.replace(hints, values={GROUP: groups, **hints.values})
     versions = loaded.contents.saved_with
     version = versions.get("scikit-learn", "")
     steps = [type(step).__name__ for _, step in getattr(estimator, "steps", [])]
-    library = type(estimator).__module__.partition(".")[0].replace("sklearn", "scikit-learn")
+    library = type(shown).__module__.partition(".")[0].replace("sklearn", "scikit-learn")
     own = versions.get(library, "")
     kind = " ".join(part for part in (library, own, "pipeline" if steps else "model") if part)
     can = [Capability.DECIDES]
@@ -360,7 +370,7 @@ def _card(
         path=str(path),
         sha256=sha256(path),
         format=kind,
-        summary=f"{', then '.join(steps) if steps else type(innermost(estimator)).__name__}, "
+        summary=f"{', then '.join(steps) if steps else type(innermost(shown)).__name__}, "
         f"{inputs}, {answers}.",
         takes=asked.takes,
         inputs=asked.inputs,

@@ -115,6 +115,7 @@ class Proposer:
         loosely = {loose(c.name): c for c in self.table.columns if counted[loose(c.name)] == 1}
         columns = {name: exact.get(name) or loosely.get(loose(name)) for name in names}
         columns.update(self._free_text(names, columns))
+        columns.update(self._by_values(columns))
         rest = [name for name, column in columns.items() if column is None]
         # what transformers put before a column's name, as “num__age”
         for name in rest:
@@ -180,6 +181,33 @@ class Proposer:
             f"text, “{left[0].name}”{check}."
         )
         return {wanting[0]: left[0]}
+
+    def _by_values(self, columns: dict[str, Column | None]) -> dict[str, Column]:
+        """Return the only columns that have the values of inputs that are called like no column."""
+        found = {}
+        for name, known in self.card.hints.values.items():
+            if columns.get(name) is not None:
+                continue
+            fitting = [each for each in self._others if self._has_values(each, known)]
+            if len(fitting) == 1:
+                found[name] = fitting[0]
+                self.notes.append(
+                    f"The model’s input “{name}” is made from “{fitting[0].name}”, the only column "
+                    f"with its values ({listing(known)}): check this."
+                )
+            else:
+                several = listing([each.name for each in fitting]) or "no column"
+                self.problems.append(
+                    f"The model’s input “{name}” has the values {listing(known)}. Columns with "
+                    f"these values: {several}. State which one it is made from."
+                )
+        return found
+
+    def _has_values(self, column: Column, known: Sequence[str]) -> bool:
+        if column.kind is Kind.IGNORED:
+            return False
+        places = Values(tuple(known))
+        return {places.find(value) for value in values_of(self.table, column)} == {*known}
 
     def _propose_input(
         self, name: str, column: Column | None, place: Place | None, at: int
