@@ -18,6 +18,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
 from fairdesk.population.criterion import LEAST_ROWS
 from fairdesk.samples import samples
+from fairdesk.wording import words
 from tests import phrases
 
 NAMES = ("female", "male")
@@ -285,3 +286,15 @@ def test_a_run_of_a_sample_tells_of_plausible_pairs_and_of_the_population(tmp_pa
     for name, rates in certified["rate_low"].items():
         for group, low in rates.items():
             assert 0 <= low <= certified["rate_high"][name][group] <= 1
+
+
+def test_weights_of_a_sample_are_said_not_to_be_used(audited, tmp_path):
+    rng = np.random.default_rng(2)
+    table = applicants(survey_weight=lambda t: rng.uniform(0.5, 3, len(t)).round(3))
+    model = logistic(table, ("age", "sex", "income"))
+    code, told, _ = audited(table, model, "--method", "groups")
+    assert code == 0
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        said = words.unweighted(store.spec.columns, store.spec.mapping)
+    assert "“survey_weight”" in said
+    assert said in told["warnings"]

@@ -56,3 +56,14 @@ PERHAPS_LABELS = _words(
 )
 #: Names of what belongs to the making of a table, not to the people.
 SURVEY = _words("split, fold, subset, partition, weight, fnlwgt")
+#: Words for a weight in a column's name. One is that of a row in a sample with a word beside it ...
+WEIGHTS = _words("weight, weights, wgt, wgts, wt, wts")
+OF_SAMPLES = _words(
+    "sample, survey, sampling, final, person, household, hh, population, pop, design, base, row, "
+    "instance, case, observation, probability, inverse, replicate, analysis, frequency, freq"
+)
+#: ... or in one of the short forms that surveys use, written without spaces and signs.
+SAMPLE_WEIGHTS = _words(
+    "fnlwgt, afnlwgt, finlwgt, finalwgt, pwgtp, wgtp, perwt, hhwt, asecwt, marsupwt, wtfinl, "
+    "earnwt, pweight, fweight, aweight, iweight, ipw, iptw, wtssall, wtssps, lnwtpert"
+)

@@ -122,8 +122,9 @@ def figures(
 def warnings(found: Inspection) -> tuple[str, ...]:
     """Gather what looks wrong with the model and how it is fed, a sentence or two each."""
     proved = () if found.proof is None else found.proof.warnings
-    sampled = filter(None, (words.sampled(found.table.source),))
-    return (*sampled, *found.card.warnings, *found.notes, *proved)
+    whole = words.sampled(found.table.source)
+    weights = words.unweighted(found.table.columns, found.mapping)
+    return (*filter(None, (whole, weights)), *found.card.warnings, *found.notes, *proved)
 
 
 def cells(table: Table) -> list[str]:

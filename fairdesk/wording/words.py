@@ -12,9 +12,10 @@ from typing import Protocol
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.table import Kind, Source
+from fairdesk.data.profiling.profile import sample_weights
+from fairdesk.data.table import Column, Kind, Source
 from fairdesk.models.decisions.rule import own_number_text
-from fairdesk.models.model import How, Input
+from fairdesk.models.model import How, Input, Mapping
 from fairdesk.wording.language import fixed, language, localised, say, say_many
 from fairdesk.wording.statements import Statement
 
@@ -306,6 +307,23 @@ def sampled(data: Source) -> str:
         rows=number(data.rows),
         held=number(data.sample.rows),
         seed=number(data.sample.seed),
+    )
+
+
+def unweighted(columns: Sequence[Column], mapping: Mapping) -> str:
+    """Say that the weights of rows in a sample are not used; empty where no column has any."""
+    found = sample_weights(columns, {item.attribute for item in mapping.inputs})
+    if not found:
+        return ""
+    return say_many(
+        len(found),
+        "The column {names} looks like weights of the rows in a sample. Weights are not used: each "
+        "row counts once, so rates and shares describe the rows of the table, not the population "
+        "from which they were sampled.",
+        "The columns {names} look like weights of the rows in a sample. Weights are not used: each "
+        "row counts once, so rates and shares describe the rows of the table, not the population "
+        "from which they were sampled.",
+        names=", ".join(f"“{name}”" for name in found),
     )
 
 

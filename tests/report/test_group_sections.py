@@ -308,6 +308,19 @@ def test_limits_are_told_by_subject(audited):
     assert heads == ["Pairs", "Groups", "Every audit", "Limitations stated by the auditor"]
 
 
+def test_weights_of_a_sample_are_among_the_limits(tmp_path):
+    lines = write_people(tmp_path / "credit.csv").read_text().splitlines()
+    weighed = [lines[0] + ",fnlwgt", *(f"{line},{i % 97}.5" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "credit.csv").write_text("\n".join(weighed))
+    table = read_table(tmp_path / "credit.csv")
+    spec = spec_of(table, "credit", "yes", ("sex",))
+    with Store.create(tmp_path / "audit.fairdesk", spec, table) as store:
+        told = blocks_of(section_of(make_report(store), "limits"), "Text")
+    said = words.unweighted(spec.columns, spec.mapping)
+    assert "“fnlwgt”" in said
+    assert [each.text for each in told].count(said) == 1
+
+
 def test_similar_subgroups_and_those_that_chance_explains_are_explained(text):
     assert "of similar or complementary subgroups, one is listed" in text
     assert f"With a corrected p above 0.05 a gap is {phrases.NOT_SIGNIFICANT}" in text

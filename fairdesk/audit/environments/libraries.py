@@ -42,16 +42,16 @@ GUEST_IMPORTS = {
 }
 #: What some module of the guest's imports and is not installed there, with the reason.
 NOT_INSTALLED = {
-    "catboost": "a model of CatBoost's is opened in FairDesk's own environment",
-    "keras": "a network is opened in FairDesk's own environment",
-    "lime": "no wheel of it exists: FairDesk's own copy is lent (`beside.lend`)",
+    "catboost": "a model of CatBoost’s is opened in FairDesk’s own environment",
+    "keras": "a network is opened in FairDesk’s own environment",
+    "lime": "no wheel of it exists: FairDesk’s own copy is lent (`beside.lend`)",
     "lz4": "FairDesk has none either: what is packed so opens where the auditor installed it",
     "skops": "only from scikit-learn 1.2 on (`_SKOPS`): there is none for earlier ones",
-    "tensorflow": "a network is opened in FairDesk's own environment",
+    "tensorflow": "a network is opened in FairDesk’s own environment",
 }
 #: What the process that opens older models imports, where scikit-learn is older than 1.1: what
 #: goes with all of those, for Python 3.8 to 3.10 (`fairdesk.audit.worker.relay_server`). The guest
-#: itself then runs in FairDesk's own environment.
+#: itself then runs in FairDesk’s own environment.
 RELAY_IMPORTS = {
     "joblib": "joblib>=1.3",
     "msgspec": "msgspec>=0.18",

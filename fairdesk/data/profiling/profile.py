@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from itertools import islice, pairwise
 
 import msgspec
@@ -360,6 +360,33 @@ def _valued_protected(values: Iterable[str]) -> bool:
     return any(
         len(shared := plain & known) >= 2 and not shared <= vocabulary.COLOURS
         for known in vocabulary.VALUES_OF_PROTECTED
+    )
+
+
+def sample_weights(columns: Iterable[Column], inputs: Container[str]) -> tuple[str, ...]:
+    """Return the columns of numbers that are called like the weights of rows in a sample.
+
+    Parameters
+    ----------
+    inputs : Container of str
+        The columns that the model takes: what is only called “weight” may be that of a person.
+    """
+    return tuple(
+        column.name
+        for column in columns
+        if (column.kind.is_number or column.kind is Kind.IGNORED)
+        and _weighs(name_parts(column.name), given=column.name in inputs)
+    )
+
+
+def _weighs(parts: tuple[str, ...], *, given: bool) -> bool:
+    plain = "".join(parts)
+    if plain in vocabulary.SAMPLE_WEIGHTS:
+        return True
+    if plain in vocabulary.WEIGHTS:
+        return not given
+    return any(
+        plain == one + other for one in vocabulary.OF_SAMPLES for other in vocabulary.WEIGHTS
     )
 
 

@@ -144,9 +144,9 @@ def _of_categories(count: int, error: Exception) -> ModelError:
     return ModelError(
         f"The model rejected {count:,} rows: it was trained on categories of pandas.",
         why=f"Its codes for them are kept in its trees only. It reported: {first_line(error)}",
-        remedy="Ask its author for the trees alone (LightGBM: model.booster_.save_model("
-        "“model.txt”); XGBoost: model.save_model(“model.json”)), or for the model’s decisions as a "
-        "column of the table.",
+        remedy="Ask its author for the model’s decisions as a column of the table; or, if the "
+        "trees alone decide, for these (LightGBM: model.booster_.save_model(“model.txt”); "
+        "XGBoost: model.save_model(“model.json”)).",
     )
 
 

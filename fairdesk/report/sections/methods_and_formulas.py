@@ -111,6 +111,8 @@ def _of_proofs(material: Material) -> Iterator[Text]:
 def _of_all(material: Material) -> Iterator[Text]:
     if material.spec.domain.grouping:
         yield from passages.limits("protected")
+    if weights := words.unweighted(material.spec.columns, material.spec.mapping):
+        yield Text(weights)
     yield from passages.limits("all")
 
 

@@ -709,6 +709,7 @@ def test_models_of_another_version_open_answer_and_are_audited(
     words += ["--favourable", "yes", "--protected", "sex", "--plan", "quick", "--time", "400"]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    capsys.readouterr()
     assert cli.main(["audit", *words, "--out", "out", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     states = {each["method"]: each["state"] for each in told["runs"]}

@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.data.columns.retyping import retype
-from fairdesk.data.profiling.profile import histogram, problems, suggest_label, suggest_protected
+from fairdesk.data.profiling.profile import (
+    histogram,
+    problems,
+    sample_weights,
+    suggest_label,
+    suggest_protected,
+)
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError
 from tests import phrases
@@ -275,3 +281,29 @@ def test_text_is_no_name_and_no_outcome(table):
     assert suggest_label(read) == "outcome"
     (problem,) = problems(retype(read, "sex", Kind.NOMINAL))
     assert problem.suggested is Kind.TEXT
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        *(("fnlwgt", True), ("PWGTP", True), ("sample_weight", True), ("SurveyWgt", True)),
+        *(("weight", True), ("final.wt", True), ("instance weight", True), ("A_FNLWGT", True)),
+        *(("weight_kg", False), ("birth_weight", False), ("wtloss", False), ("height", False)),
+    ],
+)
+def test_weights_of_rows_in_a_sample_are_recognised(table, name, found):
+    read = table(f"age;{name}\n" + "".join(f"{20 + i % 40};{i * 1.7:.2f}\n" for i in range(60)))
+    assert sample_weights(read.columns, ()) == ((name,) if found else ())
+
+
+def test_a_weight_that_the_model_takes_may_be_that_of_a_person(table):
+    read = table("fnlwgt;weight\n" + "".join(f"{i % 7}.5;{60 + i % 9}.2\n" for i in range(60)))
+    assert sample_weights(read.columns, ("age",)) == ("fnlwgt", "weight")
+    assert sample_weights(read.columns, ("weight", "fnlwgt")) == ("fnlwgt",)
+
+
+def test_texts_are_no_weights(table):
+    read = table(
+        "weight;age\n" + "".join(f"{'light' if i % 2 else 'heavy'};{i}\n" for i in range(9))
+    )
+    assert sample_weights(read.columns, ()) == ()

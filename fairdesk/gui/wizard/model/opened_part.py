@@ -21,7 +21,7 @@ from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.usual import refitted, scaling_sentence
 from fairdesk.models.model import Capability, Mapping, ModelCard
-from fairdesk.wording.words import listed
+from fairdesk.wording.words import listed, unweighted
 
 _USED = {
     Capability.SCORES: "scores",
@@ -139,6 +139,8 @@ def _notes(state: WizardState, notes: Sequence[str]) -> list[str]:
     told = [*(state.card.hints.notes if state.card else ()), *notes]
     if state.mapping is not None:
         told += [scaling_sentence(fit, names) for fit, names in refitted(state.mapping).items()]
+    if state.mapping is not None and state.table is not None:
+        told += filter(None, (unweighted(state.table.columns, state.mapping),))
     return told
 
 
