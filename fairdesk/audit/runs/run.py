@@ -23,7 +23,7 @@ from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.data.domain.constraint_check import no_starting_points
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import FairDeskError, SpecError, StoreError, concerning
-from fairdesk.groups.text.terms import lists_of_terms
+from fairdesk.groups.text.terms import lists_of_terms, words_beside
 from fairdesk.results.events import Certificate, Found, Measured, Progress, Rows
 from fairdesk.results.mitigation import Augmented, Retrained
 
@@ -199,6 +199,7 @@ def check_rules(run: RunSpec, domain: Domain) -> None:
         )
     with concerning("terms"):
         lists_of_terms(run.terms)
+        words_beside(run.terms)
 
 
 class _Keeper:

@@ -23,7 +23,6 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.groups.text.results import Known
 from fairdesk.groups.text.sentences import Lexicon, Named, text_place
 from fairdesk.groups.text.tables import Table, Texts
-from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.results.events import Event, Measured, Progress
 
 if TYPE_CHECKING:
@@ -125,7 +124,7 @@ class Comparing:
     ) -> None:
         self._context, self._options, self._rng = context, options, rng
         self._started = perf_counter()
-        self._lexicon = Lexicon(lists_of_terms(context.terms))
+        self._lexicon = Lexicon.of(context.terms)
         nobody = Texts([], np.empty((0, 0)), np.empty(0, np.intp))
         self.known = Known(context, options, self._lexicon, nobody, [])
         self._untouched = Table((), [], [], [], examined=False)

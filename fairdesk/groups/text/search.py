@@ -42,7 +42,6 @@ from numpy.typing import NDArray
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.text.comparing import Answer, Asked, Comparing, Part
 from fairdesk.groups.text.sentences import Lexicon, SentenceScorer, ask, text_place
-from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.individual.engine.division import Counting, Merging, Stepping, counted_here
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
@@ -94,7 +93,7 @@ class _Sentences:
 
     def __init__(self, context: GroupContext) -> None:
         self._context, self._place = context, text_place(context)
-        self._lexicon = Lexicon(lists_of_terms(context.terms))
+        self._lexicon = Lexicon.of(context.terms)
         self._answers, self._pace = SentenceScorer(context), Pace(1, context=context)
         self._stage, self._first, self._tried = "", 0, 0
         self._units: list[Part] = []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
-from fairdesk.groups.text.terms import words
+from fairdesk.groups.text.terms import lists_of_terms, words, words_beside
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, favourable_scores, labels
 from fairdesk.results.events import Rows, Scores
@@ -26,6 +26,9 @@ _BEFORE = r"(?<!\w)(?<!\w[-\u2010\u2011'\u2019])"
 _AFTER = r"(?!\w)(?![-\u2010\u2011]\w)"
 #: Between the words of one term.
 _GAP = r"(?:\s+|[-\u2010\u2011])"
+#: A word, and whether another one follows it.
+_WORD = re.compile(r"\w+")
+_BESIDE = re.compile(r"(?P<word>\w+)(?=(?P<next>\s+\w)?)")
 #: Answers to so many sentences are remembered, about 200 bytes each; the rest is asked again.
 MOST_REMEMBERED = 500_000
 
@@ -65,6 +68,8 @@ class Lexicon:
     ----------
     lists : mapping of str to sequence of str
         As `fairdesk.groups.text.terms.lists_of_terms` gives them.
+    beside : mapping of str to sequence of str, optional
+        As `fairdesk.groups.text.terms.words_beside` gives them.
 
     Attributes
     ----------
@@ -74,7 +79,12 @@ class Lexicon:
         The terms of each.
     """
 
-    def __init__(self, lists: Mapping[str, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        lists: Mapping[str, Sequence[str]],
+        beside: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._beside = {tuple(term.split(" ")): tuple(own) for term, own in (beside or {}).items()}
         self.categories = tuple(lists)
         self.terms = tuple(tuple(each) for each in lists.values())
         self._places = {
@@ -84,6 +94,11 @@ class Lexicon:
         longest = sorted(self._places, key=lambda term: (-len(term), -len("".join(term))))
         either = "|".join(_GAP.join(re.escape(word) for word in term) for term in longest)
         self._pattern = re.compile(f"{_BEFORE}(?:{either}){_AFTER}", re.IGNORECASE)
+
+    @classmethod
+    def of(cls, terms: Mapping[str, Sequence[str]]) -> Lexicon:
+        """Return the lexicon of an auditor's terms; of the paper's where there are none."""
+        return cls(lists_of_terms(terms), words_beside(terms))
 
     def find(self, text: str) -> Named | None:
         """Cut a text where it names somebody; ``None`` where it names nobody."""
@@ -111,8 +126,10 @@ class Lexicon:
     ) -> list[str]:
         """Put other terms of some categories into a text, the case of the old ones kept.
 
-        Every occurrence of any term of these categories becomes the chosen one; those of other
-        categories stay, and so does everything around: “an old man” becomes “an young man”.
+        Every occurrence of any term of these categories becomes the chosen one, and words that go
+        with it change with it: “a female driver and her car” becomes “a male driver and his car”.
+        Those of other categories stay, and so does everything around: “an old man” becomes “an
+        young man”.
 
         Parameters
         ----------
@@ -131,11 +148,47 @@ class Lexicon:
                 parts[-1] += found + piece
         made = []
         for choice in choices:
-            sentence = parts[0]
-            for (which, forms), part in zip(slots, parts[1:], strict=True):
+            around = parts
+            for category, term in zip(categories, choice, strict=True):
+                around = self._with_words_beside(named, category, term, around)
+            sentence = around[0]
+            for (which, forms), part in zip(slots, around[1:], strict=True):
                 sentence += forms[choice[which]] + part
             made.append(sentence)
         return made
+
+    def _with_words_beside(
+        self, named: Named, category: int, term: int, parts: list[str]
+    ) -> list[str]:
+        """Change the words that go with the old term of a category to those of a new one.
+
+        Only where the text has words of one term: else it is not known of whom each speaks.
+        """
+        own = [words(each) for each in self.terms[category]]
+        after = self._beside.get(own[term])
+        held = {own[i] for i in named.holds(category)} & self._beside.keys() - {own[term]}
+        if after is None or len(held) != 1:
+            return parts
+        before = self._beside[held.pop()]
+        spoken = set(_WORD.findall(" ".join(parts).casefold()))
+        if spoken & set(after) - set(before):
+            return parts
+        into: dict[str, list[str]] = {}
+        for one, other in zip(before, after, strict=True):
+            into.setdefault(one, []).append(other)
+
+        def changed(match: re.Match[str]) -> str:
+            found = match["word"]
+            others = into.get(found.casefold())
+            if others is None:
+                return found
+            # of “her” the second counterpart, “his”, is that before another word
+            other = others[min(1, len(others) - 1) if match["next"] is not None else 0]
+            if len(found) > 1 and found.isupper():
+                return other.upper()
+            return other[:1].upper() + other[1:] if found[:1].isupper() else other
+
+        return [_BESIDE.sub(changed, part) for part in parts]
 
     def _as(self, found: str, category: int) -> tuple[str, ...]:
         """Write all terms of a category in the case of what they take the place of."""

@@ -25,7 +25,6 @@ from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.groups.text.paired import compare
 from fairdesk.groups.text.sentences import Lexicon, SentenceScorer
-from fairdesk.groups.text.terms import lists_of_terms
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.differences import ALPHA
@@ -253,7 +252,7 @@ class Rewritten:
         Gives ``None`` where no text names somebody of these categories. Two texts that differ in
         these terms only are one.
         """
-        lexicon = Lexicon(lists_of_terms(mitigation.terms))
+        lexicon = Lexicon.of(mitigation.terms)
         wanted = sorted(
             (lexicon.categories.index(each.attribute), each.term) for each in mitigation.rule
         )

@@ -14,7 +14,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.text.sentences import Lexicon, Named, text_place
-from fairdesk.groups.text.terms import lists_of_terms, words
+from fairdesk.groups.text.terms import words
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.labelling import own_scores
 from fairdesk.mitigate.rows.samples import LOOK, Outcome, Sampled
@@ -75,7 +75,7 @@ class _Rewriting:
         self, mitigation: MitigationContext, split: Split, rng: np.random.Generator
     ) -> None:
         self._mitigation, self._split, self._rng = mitigation, split, rng
-        self._lexicon = Lexicon(lists_of_terms(mitigation.terms))
+        self._lexicon = Lexicon.of(mitigation.terms)
         self._place = text_place(mitigation.group_context(mitigation.model))
         self._values = mitigation.domain.attributes[self._place].values
         self._categories, self._choice = self._named_by_rule()

@@ -154,3 +154,38 @@ def test_what_has_no_texts_to_ask_with_is_refused():
     study.text, study.model = "note", None
     with pytest.raises(SpecError, match=phrases.NO_MODEL):
         SentenceScorer(study)
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "expected"),
+    [
+        ("A female driver and her car.", "male", "A male driver and his car."),
+        ("The female driver: SHE sold her", "male", "The male driver: HE sold him"),
+        ("A male nurse, said His son to him", "female", "A female nurse, said Her daughter to her"),
+        # of whom each word speaks is not known
+        ("A female driver hit his car, she said", "male", "A male driver hit his car, she said"),
+        # no words are known that go with the new term, or with the old one
+        ("A female driver and her car.", "gay", "A gay driver and her car."),
+        ("A gay driver and her car.", "male", "A male driver and her car."),
+        ("There was a female hermit", "male", "There was a male hermit"),
+    ],
+)
+def test_words_that_go_with_a_term_change_with_it(text, term, expected):
+    lexicon = Lexicon.of({})
+    category = lexicon.categories.index("gender")
+    place = lexicon.terms[category].index(term)
+    assert lexicon.rewritten(lexicon.find(text), (category,), [(place,)]) == [expected]
+
+
+def test_words_beside_own_terms_are_named_in_brackets():
+    own = {"gender": ("king (he, crown prince)", "queen (she, crown princess)", "ruler")}
+    lexicon = Lexicon.of(own)
+    assert lexicon.terms == (("king", "queen", "ruler"),)
+    named = lexicon.find("The king said he ruled")
+    made = lexicon.rewritten(named, (0,), [(0,), (1,), (2,)])
+    assert made == ["The king said he ruled", "The queen said she ruled", "The ruler said he ruled"]
+
+
+def test_terms_with_unequal_numbers_of_words_beside_them_are_refused():
+    with pytest.raises(SpecError, match="different numbers of words"):
+        Lexicon.of({"gender": ("king (he, him)", "queen (she)")})

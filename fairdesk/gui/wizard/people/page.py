@@ -283,7 +283,11 @@ class PeoplePage(Page):
         elif refused := self.state.refused(domain):
             self._verdict.setText(refused)
             self._verdict.show()
-        elif domain.every_combination.has_constraints and not domain.obstacle and domain != self._questioned:
+        elif (
+            domain.every_combination.has_constraints
+            and not domain.obstacle
+            and domain != self._questioned
+        ):
             self._questioned = domain
             self._judge.ask(
                 lambda: _judged(domain, table),
