@@ -182,7 +182,7 @@ class Lexicon:
             others = into.get(found.casefold())
             if others is None:
                 return found
-            # of “her” the second counterpart, “his”, is that before another word
+            # of two counterparts the later one is that before another word
             other = others[min(1, len(others) - 1) if match["next"] is not None else 0]
             if len(found) > 1 and found.isupper():
                 return other.upper()

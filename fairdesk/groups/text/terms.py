@@ -29,14 +29,15 @@ TERMS: dict[str, tuple[str, ...]] = {
     ),
 }
 
-#: Words that go with a term, and change with it: those at the same place stand for each other.
+#: Words that go with a term, and change with it: those at the same place stand for each other. Of a
+#: word with two counterparts the later one is used before another word: “her car” and “his car”.
 WORDS_BESIDE: dict[str, tuple[str, ...]] = {
     "male": (
         *("he", "him", "his", "his", "himself", "man", "men", "boy", "boys", "mr"),
         *("husband", "father", "son", "brother", "uncle", "grandfather"),
     ),
     "female": (
-        *("she", "her", "her", "hers", "herself", "woman", "women", "girl", "girls", "mrs"),
+        *("she", "her", "hers", "her", "herself", "woman", "women", "girl", "girls", "mrs"),
         *("wife", "mother", "daughter", "sister", "aunt", "grandmother"),
     ),
 }
