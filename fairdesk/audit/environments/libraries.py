@@ -37,7 +37,6 @@ GUEST_IMPORTS = {
     "scipy": "scipy>=1.15",
     "skl2onnx": "skl2onnx",
     "sklearn": "",  # it is what the environment is made for
-    "statsmodels": "statsmodels>=0.14.5",
     "z3": "z3-solver>=4.13",
 }
 #: What some module of the guest's imports and is not installed there, with the reason.
@@ -81,7 +80,7 @@ _NEEDS_OLDER = (
 #: Parts for graphics cards, which are not needed here.
 LEFT_OUT = ("nvidia-nccl-cu12", "nvidia-nccl-cu13")
 _RELAY_TRIAL = "import joblib, msgspec, numpy.typing, pandas, scipy.stats, sklearn.pipeline"
-_TRIAL = "import joblib, numba, pandas, scipy.stats, sklearn.pipeline, statsmodels.stats.proportion"
+_TRIAL = "import joblib, numba, pandas, scipy.stats, sklearn.pipeline"
 
 
 def specifications(packages: Mapping[str, str]) -> list[str]:

@@ -333,7 +333,7 @@ def test_an_environment_is_made_once_and_found_again(installer, home):
 
     assert environment.title == "scikit-learn 1.3.2, Python 3.11"
     assert environment.packages.items() >= {"scikit-learn": "1.3.2", "numpy": "1.26.4"}.items()
-    assert "statsmodels" in environment.packages
+    assert "fairlearn" in environment.packages
     assert environment.python.is_file()
     assert environment.size > 0
     assert "Fetching scipy (34.2MiB)" in said
@@ -378,7 +378,7 @@ def lose(environment, name):
     about.write_text(json.dumps(written))
 
 
-@pytest.mark.parametrize("name", ["statsmodels", "onnxruntime"])
+@pytest.mark.parametrize("name", ["fairlearn", "onnxruntime"])
 def test_what_an_earlier_environment_lacks_is_added_when_it_is_found(name, installer):
     environment = quietly()
     lose(environment, name)
@@ -401,13 +401,13 @@ def test_what_an_earlier_environment_lacks_is_added_when_it_is_found(name, insta
 
 def test_what_cannot_be_added_is_named_with_the_reason(installer):
     environment = quietly()
-    lose(environment, "statsmodels")
+    lose(environment, "fairlearn")
     installer("print('Failed to fetch: x: dns error'); sys.exit(2)")
 
     with pytest.raises(ModelError) as caught:
         find(OLD)
 
-    assert "statsmodels" in caught.value.what
+    assert "fairlearn" in caught.value.what
     assert "be reached" in caught.value.why
 
 

@@ -9,7 +9,7 @@ from fairdesk.errors import ModelError
 from fairdesk.gui.kit.parts import Banner
 from fairdesk.gui.wizard.model.opening import Stranded
 
-_DOWNLOAD = "(a download of about 400 megabytes from the package registry)"
+_DOWNLOAD = "(a download of about 300 megabytes from the package registry)"
 
 
 def offer_versions(banner: Banner, better: Requirement, make: Callable[[], object]) -> None:
