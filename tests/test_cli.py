@@ -26,8 +26,8 @@ from fairdesk.app import outputs, time_limits
 from fairdesk.audit.catalogue.method import PURPOSES
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
-from fairdesk.audit.sandbox import process
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.sandbox import kernel_cache, process
+from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
@@ -629,6 +629,36 @@ def test_a_stop_that_comes_between_two_searches_is_remembered(
     not_begun = [each for each in told["warnings"] if each.startswith("“Steps” was not started")]
     assert len(not_begun) == 2 - len(states)
     assert "report.pdf" in told["files"]
+
+
+@pytest.mark.parametrize("phase", ["compiling", "compiling-there"])
+def test_a_run_that_waits_for_a_compiler_says_so_once(capsys, monkeypatch, phase):
+    state = RunState(1, "certify", "running", phase=phase)
+    with terminal.progress_bar(8.0) as show:
+        for each in (msgspec.structs.replace(state, phase="preparing"), state, state):
+            show(each)
+    with terminal.audits_bar(2) as bar:
+        show = bar.begin("one", None)
+        show(state)
+        bar.begin("two", None)(state)
+    monkeypatch.setattr(kernel_cache, "is_made", lambda: False)
+    with terminal.progress_bar() as show:
+        show(RunState(0, "groups", "running", phase="opening the model"))
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert len(err.splitlines()) == 3
+    assert all("compiling, once on" in line.casefold() for line in err.splitlines())
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_ends_what_compiles_too(quick, monkeypatch, number):
+    ended = []
+    monkeypatch.setattr(kernel_cache, "stop", lambda: ended.append(True))
+    monkeypatch.setattr(
+        cli_audit, "progress_bar", lambda _: nullcontext(lambda _: signal.raise_signal(number))
+    )
+    assert cli.main(quick()) == 130
+    assert ended
 
 
 @pytest.mark.skipif(os.name != "posix", reason="opens a terminal of its own")

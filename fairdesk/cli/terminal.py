@@ -10,7 +10,8 @@ from contextlib import closing, contextmanager, suppress
 from typing import Any, NamedTuple
 
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import stage
+from fairdesk.audit.catalogue.stages import COMPILING, UNTIMED, stage
+from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.link import Link
@@ -53,6 +54,7 @@ def _stopped_by_signals(worker: Worker) -> Iterator[Callable[[], bool]]:
         nonlocal stopped
         stopped = True
         restore()
+        kernel_cache.stop()
         # from a thread of its own: this one may hold the worker's lock
         threading.Thread(target=worker.stop).start()
 
@@ -77,6 +79,9 @@ def sigterm_as_ctrl_c() -> Iterator[None]:
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
+    except KeyboardInterrupt:
+        kernel_cache.stop()
+        raise
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -115,12 +120,12 @@ class AuditsBar(NamedTuple):
 
 @contextmanager
 def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], None]]:
-    """Return what shows a state: a bar on a terminal, else nothing.
+    """Return what shows a state: a bar on a terminal, else only that a run waits for a compiler.
 
     The time beside it is that of the whole command; ``limit``: how many seconds it may take.
     """
     if not sys.stderr.isatty():
-        yield lambda _state: None
+        yield _say_compiling()
         return
     # a tenth of a second that only a terminal needs
     from rich.console import Console  # noqa: PLC0415
@@ -139,11 +144,30 @@ def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], No
         yield lambda state: progress.update(task, **_shown(state))
 
 
+def _say_compiling() -> Callable[[RunState], None]:
+    """Return what says once, where there is no bar, that a run waits for what is compiled.
+
+    The model is opened before the first run, which has the number 0: that may wait for it, too.
+    """
+    said = False
+
+    def show(state: RunState) -> None:
+        nonlocal said
+        if said or not (state.phase in UNTIMED or (not state.id and not kernel_cache.is_made())):
+            return
+        said = True
+        doing = words.capital(stage(state.phase if state.id else COMPILING))
+        complain(f"{doing}: the run begins after that, in some minutes.")
+
+    return show
+
+
 @contextmanager
 def audits_bar(n_audits: int) -> Iterator[AuditsBar]:
     """Return what shows how far many audits are: two bars on a terminal, else nothing."""
     if not sys.stderr.isatty():
-        yield AuditsBar(lambda _name: None, lambda _name, _limit: lambda _state: None, lambda: None)
+        show_all = _say_compiling()
+        yield AuditsBar(lambda _name: None, lambda _name, _limit: show_all, lambda: None)
         return
     # a tenth of a second that only a terminal needs
     from rich.console import Console  # noqa: PLC0415

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,6 +69,8 @@ _LOOK_SECONDS = 0.5
 _LOCK = ".lock"
 #: What a folder is called in which something is being compiled.
 _MAKING = "making-"
+#: What compiles for this program, if anything does.
+_COMPILING: set[subprocess.Popen[bytes]] = set()
 #: How far it stands back where all processors are busy: an audit may be under way.
 _NICE = 10
 
@@ -104,7 +107,8 @@ def begin() -> None:
 def make() -> Path:
     """Compile; gives the folder, complete or not there.
 
-    The process that compiles finishes its work also when the app ends meanwhile.
+    The process that compiles finishes its work also when the app ends meanwhile, unless it is
+    told to `stop`.
     """
     made = _folder()
     if made.exists():
@@ -113,16 +117,33 @@ def make() -> Path:
         made.parent.mkdir(parents=True, exist_ok=True)
         making = tempfile.mkdtemp(dir=made.parent, prefix=_MAKING)
         package_home = str(package_folder().parent)
-        subprocess.run(  # noqa: S603 - our own interpreter and module
+        compiling = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             (sys.executable, "-P", "-m", "fairdesk.audit.sandbox.kernel_cache", making, str(made)),
             env=os.environ | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
-            check=True,
-            timeout=_MOST_SECONDS,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        _COMPILING.add(compiling)
+        try:
+            compiling.wait(_MOST_SECONDS)
+        except subprocess.TimeoutExpired:
+            stop()
+        finally:
+            _COMPILING.discard(compiling)
     return made
+
+
+def stop() -> None:
+    """End what compiles for this program, with all that it has started; nothing without it."""
+    for each in tuple(_COMPILING):
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                # it leads a session of its own
+                os.killpg(each.pid, signal.SIGKILL)
+            else:
+                each.kill()
 
 
 def _compile(making: Path, made: Path) -> None:

@@ -11,6 +11,7 @@ from time import monotonic
 from typing import get_args
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.stages import UNTIMED
 from fairdesk.audit.sandbox.confinement import Confinement, unknown
 from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.worker import wire
@@ -19,7 +20,7 @@ from fairdesk.audit.worker.child import Child, Received
 from fairdesk.audit.worker.given import GivenModel
 from fairdesk.errors import ERRORS, WorkerError
 from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.results.events import Event
+from fairdesk.results.events import Event, Progress
 
 #: How often a waiting call looks whether it was paused.
 _LOOK_SECONDS = 0.5
@@ -50,7 +51,7 @@ class Patience:
     stop : float
         For a stopped search to end by itself; then the process is asked to end.
     finish : float
-        The same for a search that still says what it came to.
+        The same for a search that has results, and still says what it came to.
     terminate : float
         For that; then it is killed.
     """
@@ -74,14 +75,30 @@ class _Opened:
 
 @dataclass(slots=True)
 class _Call:
-    """The call that is being answered."""
+    """The call that is being answered.
+
+    Attributes
+    ----------
+    cooperates : bool
+        Whether it can stop by itself: a search, unless it compiles.
+    finishes, measured : bool
+        Whether it says what it came to when it is stopped, and whether it has any result.
+    """
 
     number: int
     child: Child
     cooperates: bool
-    patience: float
+    finishes: bool
+    measured: bool = False
     stopped: bool = False
     paused: bool = False
+
+    def hear(self, message: object) -> None:
+        """Note by what it says how far a search is."""
+        if isinstance(message, Progress):
+            self.cooperates = message.phase not in UNTIMED
+        elif isinstance(message, EVENTS):
+            self.measured = True
 
 
 class StoppedError(WorkerError):
@@ -141,8 +158,8 @@ class Conversation:
         """End what is running; nothing without it.
 
         A search stops between two events, or when it does not within two seconds its process is
-        ended: either way it simply has no more events. Any other call is ended with its process
-        at once, and raises `WorkerError`.
+        ended: either way it simply has no more events. One that compiles is ended with its process
+        at once, as is any other call, which raises `WorkerError`.
         """
         self._control(wire.Stop())
 
@@ -165,8 +182,9 @@ class Conversation:
             call.paused = isinstance(message, wire.Pause)
             call.stopped = isinstance(message, wire.Stop)
             if call.stopped:
-                child = call.child
-                args = (child, child.answered, self._patience, call.patience)
+                child, patience = call.child, self._patience
+                first = patience.finish if call.finishes and call.measured else patience.stop
+                args = (child, child.answered, patience, first)
                 threading.Thread(target=_insist, args=args).start()
 
     def _answer(self, request: wire.Request, patience: float, doing: str) -> Received:
@@ -225,12 +243,6 @@ class Conversation:
         decisions = len(mapping.decisions(self._opened.card))
         return 1 if decisions == 2 else decisions
 
-    def _until_stopped(self, request: wire.Request) -> float:
-        """Say how long to wait, once it is told to stop, for the answer to a request."""
-        method = METHODS.get(request.run.method) if isinstance(request, wire.Search) else None
-        finishes = method is not None and method.finishes
-        return self._patience.finish if finishes else self._patience.stop
-
     def _clean_child(self, command: Sequence[str] | None = None) -> Child:
         """Return a process in which no code of a model file has run that could meddle."""
         return self._living_child(command or self._default, clean=True)
@@ -252,9 +264,10 @@ class Conversation:
         """Yield the frames of one call; the last is its answer."""
         with self._state:
             self._calls += 1
-            call = self._call = _Call(
-                self._calls, child, isinstance(request, wire.Search), self._until_stopped(request)
-            )
+            run = request.run if isinstance(request, wire.Search) else None
+            method = None if run is None else METHODS.get(run.method)
+            finishes = method is not None and method.finishes
+            call = self._call = _Call(self._calls, child, run is not None, finishes)
             # before anybody can tell the child to stop it
             child.ask(call.number, request)
         since = monotonic()
@@ -279,6 +292,7 @@ class Conversation:
                 over = not isinstance(frame.message, wire.UNDERWAY)
                 if not over and not isinstance(frame.message, _BEFORE.get(type(request), ())):
                     raise nonsense(f"{type(frame.message).__name__} is not a valid response")
+                call.hear(frame.message)
                 if isinstance(frame.message, wire.Failed):
                     raise _error(frame.message, child)
                 yield frame

@@ -421,6 +421,36 @@ def test_one_process_compiles_and_the_others_use_what_it_made(caches, monkeypatc
     assert not making_.exists()
 
 
+@linux
+def test_what_compiles_is_ended_with_all_that_it_has_started(monkeypatch, tmp_path):
+    told = tmp_path / "pids"
+    program = (
+        "import subprocess, sys, os, pathlib\n"
+        "beside = subprocess.Popen((sys.executable, '-c', 'import time; time.sleep(600)'))\n"
+        f"pathlib.Path({str(told)!r}).write_text(f'{{os.getpid()}} {{beside.pid}}')\n"
+        "beside.wait()"
+    )
+    start = subprocess.Popen
+    monkeypatch.setattr(kernel_cache, "_folder", lambda: tmp_path / "home" / "made")
+    monkeypatch.setattr(
+        kernel_cache.subprocess,
+        "Popen",
+        lambda _command, **how: start((sys.executable, "-c", program), **how),
+    )
+    making_ = threading.Thread(target=kernel_cache.make)
+    making_.start()
+    while not (told.exists() and told.read_text().count(" ")):
+        time.sleep(0.02)
+    kernel_cache.stop()
+    making_.join()
+    assert not kernel_cache._COMPILING
+    for pid in map(int, told.read_text().split()):
+        while Path(f"/proc/{pid}/stat").exists():
+            if Path(f"/proc/{pid}/stat").read_text().split(") ")[1].startswith("Z"):
+                break  # ended, and whoever adopted it has not looked yet
+            time.sleep(0.02)
+
+
 def test_what_was_compiled_is_complete_or_not_there(caches, monkeypatch, tmp_path):
     monkeypatch.setattr(kernel_cache, "MODULES", ("json", "no.such.module"))
     making_, made = tmp_path / "making", tmp_path / "made"

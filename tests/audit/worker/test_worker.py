@@ -15,12 +15,14 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.catalogue.stages import COMPILING, COMPILING_THERE, UNTIMED
 from fairdesk.audit.plan.inputs import MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.sandbox import process
 from fairdesk.audit.sandbox.confinement import unknown
 from fairdesk.audit.sandbox.process import describe_end
-from fairdesk.audit.worker import answer_checks, frames, wire
+from fairdesk.audit.worker import answer_checks, conversation, frames, wire
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
@@ -290,7 +292,8 @@ def test_stop_keeps_the_process(audit, worker):
     events = []
     for event in search:
         events.append(event)
-        worker.stop()
+        if event.phase not in UNTIMED:
+            worker.stop()
     assert search.ending == "stopped"
     assert isinstance(events[-1], Progress)
     assert made.predict().shape == (60, 1)
@@ -310,6 +313,44 @@ def test_stop_ends_a_model_that_does_not_answer(audit, worker):
     assert search.ending == "stopped"
     assert not worker.alive
     assert made.predict().shape == (60, 1)
+
+
+@pytest.mark.parametrize(
+    ("heard", "cooperates", "measured"),
+    [
+        ((), True, False),
+        (("starting",), True, False),
+        (("starting", COMPILING), False, False),
+        ((COMPILING_THERE,), False, False),
+        ((COMPILING, "preparing"), True, False),
+        (("certify", Measured("certify", ())), True, True),
+    ],
+)
+def test_what_is_heard_of_a_search_tells_how_it_can_be_stopped(heard, cooperates, measured):
+    call = conversation._Call(1, None, cooperates=True, finishes=True)
+    for each in heard:
+        nothing = {"done": 0, "total": 0, "tried": 0, "found": 0, "queries": 0}
+        call.hear(Progress(each, **nothing) if isinstance(each, str) else each)
+    assert (call.cooperates, call.measured) == (cooperates, measured)
+
+
+def test_a_search_without_results_is_not_waited_for(audit, worker, monkeypatch):
+    """What it came to is waited for only where it came to anything."""
+    waited = []
+
+    def insist(child, _answered, _patience, first):
+        waited.append(first)
+        child.kill()
+
+    monkeypatch.setattr(conversation, "_insist", insist)
+    monkeypatch.setitem(METHODS, "proves", fake_guest.PROVES)
+    made = audit("time.sleep(1000)", stop=0.5, finish=1000.0)
+    search = made.search(RunSpec("proves"))
+    next(search)
+    worker.stop()
+    list(search)
+    assert search.ending == "stopped"
+    assert waited == [0.5]
 
 
 def test_stop_ends_what_is_no_search_at_once(audit, worker):
@@ -354,7 +395,8 @@ def test_pause_and_resume(audit, worker):
 def test_closing_a_search_stops_it(audit, worker):
     made = audit(SLOW)
     before, search = pid(worker), made.search()
-    next(search)
+    while next(search).phase in UNTIMED:
+        pass
     search.close()
     assert made.predict().shape == (60, 1)
     assert pid(worker) == before
