@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import COMPILING, COMPILING_THERE, UNTIMED
+from fairdesk.audit.catalogue.stages import COMPILING, COMPILING_THERE, NOT_BEGUN
 from fairdesk.audit.plan.inputs import MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.sandbox import process
@@ -292,7 +292,7 @@ def test_stop_keeps_the_process(audit, worker):
     events = []
     for event in search:
         events.append(event)
-        if event.phase not in UNTIMED:
+        if event.phase not in NOT_BEGUN:
             worker.stop()
     assert search.ending == "stopped"
     assert isinstance(events[-1], Progress)
@@ -395,7 +395,7 @@ def test_pause_and_resume(audit, worker):
 def test_closing_a_search_stops_it(audit, worker):
     made = audit(SLOW)
     before, search = pid(worker), made.search()
-    while next(search).phase in UNTIMED:
+    while next(search).phase in NOT_BEGUN:
         pass
     search.close()
     assert made.predict().shape == (60, 1)
