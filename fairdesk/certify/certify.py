@@ -32,7 +32,7 @@ from fairdesk.certify.layout import (
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
-from fairdesk.certify.proof.notes import METHOD, NOTHING, ROWS_LEFT, UNCLEAR, unused
+from fairdesk.certify.proof.verify.notes import METHOD, NOTHING, ROWS_LEFT, UNCLEAR, unused
 from fairdesk.certify.rates import RateProver
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import (

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
-from fairdesk.certify.proof.notes import QUERIED
+from fairdesk.certify.proof.verify.notes import QUERIED
 from fairdesk.certify.refine import Examined
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.certify.domain.encoded import encode
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.proof import certificate, certificate_reading, notes
+from fairdesk.certify.proof import certificate, certificate_reading
 from fairdesk.certify.proof.certificate import (
     CONSISTENT,
     COUNTED,
@@ -15,7 +15,7 @@ from fairdesk.certify.proof.certificate import (
     UNDECIDED,
 )
 from fairdesk.certify.proof.leaves import leaves
-from fairdesk.certify.proof.verify import provers, roots, verify
+from fairdesk.certify.proof.verify import notes, provers, roots, verify
 from fairdesk.errors import SpecError
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.models.structure.types import structure_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from fairdesk.certify.options import CertifyOptions
-from fairdesk.certify.proof import notes
 from fairdesk.certify.proof.certificate import Header, margin_sentence
+from fairdesk.certify.proof.verify import notes
 from fairdesk.certify.proof.verify.outcome import Check
 
 
