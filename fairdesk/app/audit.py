@@ -60,6 +60,8 @@ class Question(msgspec.Struct, frozen=True):
         standard audit is its own.
     files : tuple[str, ...]
         The names of the files that are written beside the audit; empty for all.
+    accept_guesses : bool
+        As of `fairdesk.app.plan.AuditPlan`.
     """
 
     subject: Subject
@@ -72,6 +74,7 @@ class Question(msgspec.Struct, frozen=True):
     standard: StandardPlan | None = None
     seconds: float | None = None
     files: tuple[str, ...] = ()
+    accept_guesses: bool = False
 
     @property
     def limit(self) -> float | None:
@@ -380,6 +383,7 @@ def plan_of(question: Question, found: Inspection) -> AuditPlan:
         mapping=found.mapping,
         proof=found.proof,
         title=question.title,
+        accept_guesses=question.accept_guesses,
     )
     if not question.person and plan.only_texts:
         plan.person = TEXT

@@ -20,6 +20,7 @@ from fairdesk.data.domain.support import CompanionChoice, Support, chosen_suppor
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError, concerning
 from fairdesk.models.inputs.input_check import InputCheck
+from fairdesk.models.inputs.numbering import demand
 from fairdesk.models.model import Mapping, ModelCard
 
 #: Columns of these kinds tell no people apart.
@@ -85,6 +86,8 @@ class AuditPlan:
         Which attributes change with a protected one.
     title : str
         The audit's name.
+    accept_guesses : bool
+        Whether the audit may rest on guessed numbers for values, which its report then says.
     """
 
     table: Table | None = None
@@ -100,6 +103,7 @@ class AuditPlan:
     constraints: tuple[str, ...] = ()
     companion_choice: CompanionChoice = "auto"
     title: str = ""
+    accept_guesses: bool = False
     _learned: tuple[object, Support] | None = field(default=None, repr=False, compare=False)
 
     def attribute_names(self) -> tuple[str, ...]:
@@ -294,10 +298,13 @@ class AuditPlan:
         Raises
         ------
         SpecError
-            When an answer that it needs is missing, or as `domain`.
+            When an answer that it needs is missing or only guessed, or as `domain`.
         """
         if self.card is None or self.mapping is None:
             raise SpecError("The audit cannot start yet.")
+        unknown = demand(self.mapping)
+        if unknown is not None and not self.accept_guesses:
+            raise unknown
         table = self.data()
         return AuditSpec(
             title=self.suggest_title(),

@@ -111,6 +111,14 @@ def add_audit(add_parser: AddParser) -> None:
         ),
     )
     add(
+        "--accept-guesses",
+        action="store_true",
+        help=(
+            "audit although the numbers of some categorical values are only guessed (in "
+            "alphabetical order): each page of the report says so"
+        ),
+    )
+    add(
         "--companions",
         metavar="auto|ask|none|FILE",
         default="auto",
@@ -301,6 +309,7 @@ def question_of(arguments: argparse.Namespace) -> Question:
         companions=_companions(arguments.companions),
         standard=None if arguments.method else _standard(arguments),
         seconds=arguments.time,
+        accept_guesses=arguments.accept_guesses,
     )
 
 
@@ -432,6 +441,7 @@ def _figures(outcome: Outcome) -> dict[str, object]:
         **({"runs": runs} if len(runs) > 1 else {}),
         "accuracy": None if proof is None else proof.accuracy,
         "auc": None if proof is None else proof.auc,
+        "guessed_codes": outcome.spec.mapping.guessed,
         "warnings": outcome.warnings,
         "left_out": outcome.left_out,
         "files": outcome.files,

@@ -9,7 +9,7 @@ import msgspec
 
 from fairdesk.app.plan import AuditPlan
 from fairdesk.audit.plan.plan import Limits
-from fairdesk.audit.runs.inspection import inspect
+from fairdesk.audit.runs.inspection import inspect, numbered_ways
 from fairdesk.cli.parsing import AddParser, add_json
 from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import print_lines, spinner, stoppable_worker
@@ -46,8 +46,12 @@ def add_inspect(add_parser: AddParser) -> None:
 def _inspect(arguments: argparse.Namespace) -> int:
     """Open a table and a model and tell how they fit; gives the exit code."""
     with stoppable_worker() as (worker, _), spinner() as say:
-        found = inspect(worker, subject_of(arguments), say)
+        subject = subject_of(arguments)
+        found = inspect(worker, subject, say)
         held = worker.confinement()
+        if found.mapping.guessed:
+            say("Comparing the orders in which authors number values")
+        tried = numbered_ways(worker, subject, found)
         say("Looking for combinations that never occur")
         plan = AuditPlan(
             table=found.table, label=arguments.label, mapping=found.mapping, proof=found.proof
@@ -58,7 +62,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         support = plan.found_support() if arguments.protected else Support()
     companions = (*support.companions, *support.proposed)
     if arguments.json:
-        figures = inspected.figures(found, held, absent)
+        figures = inspected.figures(found, held, absent, tried)
         figures["companions"] = {
             each.attribute: msgspec.to_builtins(written(each, plan.attributes()))
             for each in companions
@@ -66,7 +70,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
         print_lines(json.dumps(figures))
     else:
         lines = (companion_said(each, plan.attributes()) for each in companions)
-        print_lines("\n".join((inspected.summary(found, held, absent), *lines)))
+        print_lines("\n".join((inspected.summary(found, held, absent, tried), *lines)))
     return 0
 
 

@@ -82,6 +82,15 @@ def add_subject(parser: argparse.ArgumentParser) -> None:
         ),
     )
     add(
+        "--codes",
+        metavar="FILE",
+        type=Path,
+        help=(
+            "JSON: the numbers that the model takes for the values of columns, if no companion "
+            'file has them: {"sex": {"F": 1, "M": 0}, ...}, or the values in their order, from 0'
+        ),
+    )
+    add(
         "--prepare",
         metavar="HOW",
         default="",
@@ -194,6 +203,7 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         model_favourable=" or ".join(arguments.model_favourable) or None,
         companions=tuple(arguments.companion),
         map=arguments.map,
+        codes=arguments.codes,
         table=arguments.table,
         output=arguments.output,
         threshold=arguments.threshold,

@@ -283,6 +283,9 @@ class Input(msgspec.Struct, frozen=True):
     fitted : Fit, optional
         Where the numbers of ``then`` were computed from the audited table, because the auditor
         chose so: how. None where a file or the auditor gave them.
+    guessed : bool
+        With `How.CODE`: whether no file and no auditor gave the numbers, which are the places of
+        the values in the alphabet then.
     """
 
     name: str
@@ -294,6 +297,7 @@ class Input(msgspec.Struct, frozen=True):
     constant: float | str = 0.0
     others: float | None = None
     fitted: Fit | None = None
+    guessed: bool = False
 
 
 class Mapping(msgspec.Struct, frozen=True):
@@ -344,6 +348,11 @@ class Mapping(msgspec.Struct, frozen=True):
     names: tuple[str, ...] = ()
     # unlike an empty one it is not written: audits of earlier versions keep their identity
     takes_missing: tuple[str, ...] | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def guessed(self) -> tuple[str, ...]:
+        """The columns whose values have numbers that were only guessed."""
+        return tuple(dict.fromkeys(item.attribute for item in self.inputs if item.guessed))
 
     def decisions(self, card: ModelCard) -> tuple[str, ...]:
         """Return the names of the decisions: two or more."""

@@ -294,6 +294,8 @@ class Report(msgspec.Struct, frozen=True):
         What the auditor left out, by name.
     logo : str
         A picture for the cover, as a data URI; empty for none.
+    caveat : str
+        What every page says of how the model is fed; empty for nothing.
     """
 
     title: str
@@ -313,6 +315,7 @@ class Report(msgspec.Struct, frozen=True):
     redacted: str = ""
     left_out: tuple[str, ...] = ()
     logo: str = ""
+    caveat: str = ""
 
 
 def evidence_in(report: Report) -> set[str]:

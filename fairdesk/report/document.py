@@ -39,6 +39,7 @@ from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.json_format import structured
 from fairdesk.report.render.logo import check_logo
 from fairdesk.report.render.translation import translated
+from fairdesk.report.sections.plan.model import caveat
 from fairdesk.report.sections.summary import found
 from fairdesk.report.sections.system import cover_facts
 from fairdesk.report.writing import replacing
@@ -369,6 +370,7 @@ def _whole(store: Store, material: Material) -> Report:
         author=material.filled_in("auditor"),
         redacted=shown.sentence,
         logo=check_logo(material.details.logo) if material.details.logo else "",
+        caveat=caveat(spec),
     )
     return translated(report, kept=_kept(store))
 

@@ -14,6 +14,8 @@ from fairdesk.data.domain.absent import AbsentCombination
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
 from fairdesk.models.inputs.mapping_file import written
+from fairdesk.models.inputs.numbering import CAVEAT as CAVEAT_OF_CODES
+from fairdesk.models.inputs.numbering import EXAMPLE, Numbering, Order, codes_text
 from fairdesk.models.inputs.usual import CAVEAT, Offer
 from fairdesk.models.model import Capability
 from fairdesk.wording import words
@@ -48,6 +50,7 @@ def figures(
     found: Inspection,
     confinement: Confinement | None,
     absent: Sequence[AbsentCombination] = (),
+    tried: Sequence[Numbering] = (),
 ) -> dict[str, object]:
     """Return what ``inspect --json`` prints: plain data."""
     card, proof, source = found.card, found.proof, found.table.source
@@ -111,6 +114,8 @@ def figures(
             }
             for offer in found.offers
         ],
+        "guessed_codes": found.mapping.guessed,
+        "numberings": tried,
         "absent_combinations": absent,
         "isolation": confinement,
         "warnings": warnings(found),
@@ -182,6 +187,7 @@ def summary(
     found: Inspection,
     confinement: Confinement | None,
     absent: Sequence[AbsentCombination] = (),
+    tried: Sequence[Numbering] = (),
 ) -> str:
     """Say what came of it, for people."""
     card, mapping, source = found.card, found.mapping, found.table.source
@@ -220,6 +226,7 @@ def summary(
         held = [one.what for one in confinement.holds if one.holds]
         lines.append(f"The model’s process is confined: {', '.join(held) or 'not at all'}.")
     lines += [f"Warning: {warning}" for warning in warnings(found)]
+    lines += _numbered(tried)
     lines += _absent(absent)
     lines += _offered(found)
     return "\n".join(lines)
@@ -233,6 +240,28 @@ def roc_sentence(area: float) -> str:
     )
 
 
+def _numbered(tried: Sequence[Numbering]) -> Iterator[str]:
+    """List the orders in which an author may have numbered each column's values."""
+    for each in tried:
+        yield ""
+        yield f"Which number has each value of “{each.column}”? Orders that authors use:"
+        yield from (
+            f"  {codes_text(one.codes)} ({one.title}): {tried_as(one)}" for one in each.orders
+        )
+    if tried:
+        yield ""
+        yield f"{CAVEAT_OF_CODES} State them with --codes FILE, like {EXAMPLE}."
+
+
+def tried_as(tried: Order | Offer) -> str:
+    """Say how far the model would agree with the label when fed in another way."""
+    parts = [f"accuracy {words.percent(tried.accuracy, 1)}"]
+    parts += [f"AUC {tried.auc:.2f}"] if tried.auc is not None else []
+    calibration = tried.calibration if isinstance(tried, Order) else None
+    parts += [f"calibration error {calibration:.3f}"] if calibration is not None else []
+    return ", ".join(parts)
+
+
 def _offered(found: Inspection) -> Iterator[str]:
     """List the preparations that the auditor may choose."""
     if not found.offers:
@@ -240,10 +269,4 @@ def _offered(found: Inspection) -> Iterator[str]:
     yield ""
     yield f"{OFFERED} {CAVEAT} To choose one:"
     for offer in found.offers:
-        yield f"  --prepare {offer.key}: {offer.title}: {offered_agreement(offer)}"
-
-
-def offered_agreement(offer: Offer) -> str:
-    """Say how far the model would agree with the label after a preparation."""
-    shares = f"agrees on {words.percent(offer.accuracy, 1)}"
-    return shares if offer.auc is None else f"{shares}, AUC {offer.auc:.2f}"
+        yield f"  --prepare {offer.key}: {offer.title}: {tried_as(offer)}"

@@ -136,6 +136,8 @@ def make_adult(sources: list[Path]) -> dict[str, object]:
     network, network_accuracy = train_network(rest, sample)
     network.save(folder / "adult_network.keras")
     write_onnx(network, folder / "adult_network.onnx", encode(sample, sample))
+    codes = json.dumps(codes_of(sample), indent=1) + "\n"
+    (folder / "adult_network.codes.json").write_text(codes, encoding="utf-8")
 
     inputs = sample.drop(columns=ADULT_LABEL)
     pipeline = make_pipeline(
@@ -176,8 +178,8 @@ to make them fair or unfair. Apache-2.0, as FairDesk.
   regression). Right answers: {pipeline_accuracy}.
 
 The network takes the 13 columns in the file's order: numbers as they are, every other value as
-its position (from 0) in the column's values sorted as text. The pipeline takes the columns by
-name, with their labels.
+its position (from 0) in the column's values sorted as text, which `adult_network.codes.json`
+states. The pipeline takes the columns by name, with their labels.
 """,
         encoding="utf-8",
     )
@@ -223,14 +225,20 @@ def read_adult(sources: list[Path]) -> pd.DataFrame:
 
 def encode(people: pd.DataFrame, sample: pd.DataFrame) -> NDArray[np.float32]:
     """Code people as the network takes them; a value that the sample lacks becomes NaN."""
-    columns = []
+    columns, codes = [], codes_of(sample)
     for name in sample.columns.drop(ADULT_LABEL):
-        column = people[name]
-        if name in texts(sample):
-            codes = {value: code for code, value in enumerate(sorted(set(sample[name])))}
-            column = column.map(codes)
+        column = people[name].map(codes[name]) if name in codes else people[name]
         columns.append(column.to_numpy(np.float32))
     return np.stack(columns, axis=1)
+
+
+def codes_of(sample: pd.DataFrame) -> dict[str, dict[str, int]]:
+    """Return the number of each value of a column of texts, as the network takes them."""
+    return {
+        name: {value: code for code, value in enumerate(sorted(set(sample[name])))}
+        for name in texts(sample)
+        if name != ADULT_LABEL
+    }
 
 
 def train_network(rest: pd.DataFrame, sample: pd.DataFrame) -> tuple[keras.Sequential, Accuracy]:

@@ -238,14 +238,30 @@ def _about_its_inputs(spec: AuditSpec, table: Table) -> Iterator[Decision]:
     if len(proposed) != len(spec.mapping.inputs):
         return
     pairs = zip(spec.mapping.inputs, proposed, strict=True)
-    edited = tuple(made for made, before in pairs if _without_fit(made) != before)
+    edited, confirmed = [], []
+    for made, before in pairs:
+        plain = _without_fit(made)
+        if before is not None and plain == msgspec.structs.replace(before, guessed=plain.guessed):
+            confirmed += [made] if plain != before else []
+        else:
+            edited.append(made)
     if edited:
         names = _listed(tuple(made.name for made in edited))
         were = "input of the model is" if len(edited) == 1 else "inputs of the model are"
         yield Decision(
             f"{len(edited):,} {were} made differently from the proposed mapping: {names}.",
-            {"inputs": edited},
+            {"inputs": tuple(edited)},
         )
+    for named, said in (
+        (tuple(dict.fromkeys(made.attribute for made in confirmed)), ""),
+        (spec.mapping.guessed, ": a guess, which was accepted"),
+    ):
+        if named:
+            yield Decision(
+                f"The values of {_listed(named)} are numbered by their places in the alphabet"
+                f"{said}.",
+                {"codes": named},
+            )
 
 
 def _about_the_people(spec: AuditSpec, table: Table) -> Iterator[Decision]:

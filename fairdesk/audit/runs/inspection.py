@@ -19,10 +19,18 @@ from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError, concerning
 from fairdesk.files import sha256
 from fairdesk.models.inputs import mapping_file, predictions
+from fairdesk.models.inputs.beside import preparing_files, with_codes_beside
 from fairdesk.models.inputs.checking import complete
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping.making import input_names, listing
 from fairdesk.models.inputs.mapping.propose import Proposal, propose
+from fairdesk.models.inputs.numbering import (
+    Numbering,
+    check_used,
+    numberings,
+    read_codes,
+    with_codes,
+)
 from fairdesk.models.inputs.usual import Offer, Preparing, fitted, offers, read_key
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
@@ -52,6 +60,9 @@ class Subject(msgspec.Struct, frozen=True):
         Files beside the model that tell how it is fed.
     map : Path, optional
         How the model's inputs are made, where that is not as proposed.
+    codes : Path, optional
+        The numbers that the model takes for the values of columns, as
+        `fairdesk.models.inputs.numbering.read_codes` reads them.
     table : str
         The sheet or table, of a data file with several.
     output : str
@@ -81,6 +92,7 @@ class Subject(msgspec.Struct, frozen=True):
     model_favourable: str | None = None
     companions: tuple[Path, ...] = ()
     map: Path | None = None
+    codes: Path | None = None
     table: str = ""
     output: str = ""
     threshold: float | None = None
@@ -162,11 +174,13 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     table = _without_other_texts(table, card, subject.text)
     with concerning("map"):
         said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
+    with concerning("codes"):
+        codes = read_codes(subject.codes) if subject.codes is not None else {}
     chosen_key = subject.prepare or said.prepare
     with concerning("prepare" if subject.prepare else "map"):
         how = read_key(chosen_key) if chosen_key else Preparing()
         proposal = propose(
-            mapping_file.with_names(said, card),
+            with_codes(codes, mapping_file.with_names(said, card)),
             table,
             subject.label,
             favourable,
@@ -175,12 +189,18 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
             arrangement=how.arrangement,
         )
     with concerning("map"):
-        proposal = mapping_file.apply(said, proposal, card, table)
+        proposal = mapping_file.apply(said, proposal, with_codes(codes, card), table)
+    with concerning("codes"):
+        check_used(codes, proposal, card)
     mapping = _prepared(_completed(proposal, card, table, subject), table, how)
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
         proof = worker.prove(mapping, table, subject.label, favourable)
-    notes = (*_several_outputs(card, subject), *proposal.notes)
+    notes = (
+        *_several_outputs(card, subject),
+        *_beside(worker, subject.model, card),
+        *proposal.notes,
+    )
     clear = proposal.answer is None or proposal.answer.clear
     if not clear:
         chosen, note = settled(mapping, proof)
@@ -204,6 +224,16 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         proof = worker.prove_all(mapping, table, subject.label, favourable, proof)
     card = msgspec.structs.replace(card, repeatability=proof.repeatability)
     return Inspection(table, favourable, card, contents, mapping, proof, notes, offered)
+
+
+def numbered_ways(worker: Worker, subject: Subject, found: Inspection) -> tuple[Numbering, ...]:
+    """Try for each column whose numbers were guessed the orders that authors use."""
+    table, mapping = found.table, found.mapping
+
+    def check(other: Mapping, rows: Table) -> InputCheck:
+        return worker.prove(other, rows, subject.label, found.favourable)
+
+    return tuple(numberings(check, table, mapping, mapping.guessed))
 
 
 def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
@@ -330,6 +360,18 @@ def _several_outputs(card: ModelCard, subject: Subject) -> Iterator[str]:
         )
 
 
+def _beside(worker: Worker, model: Path, card: ModelCard) -> Iterator[str]:
+    """Offer the files next to the model that prepare inputs, and are not used."""
+    if card.prepared:
+        return
+    used = [Path(each.path) for each in card.companions]
+    for path in preparing_files(model, used, worker.look_into):
+        yield (
+            f"“{path.name}” next to the model holds a scaler or an encoder, and is not used. If it "
+            f"belongs to this model, add it with --companion “{path}”."
+        )
+
+
 def _without_model(subject: Subject, table: Table, favourable: str) -> Inspection:
     column = subject.predictions
     wanted = subject.model_favourable or subject.favourable
@@ -362,7 +404,8 @@ def opened(
             trusted=trusted,
             output=subject.output,
             companions=[
-                Companion(str(path), trusted=subject.trusted) for path in subject.companions
+                Companion(str(path), trusted=subject.trusted)
+                for path in with_codes_beside(model, subject.companions)
             ],
             command=environments.command(environment) if environment else None,
         )

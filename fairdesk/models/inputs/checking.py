@@ -13,6 +13,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.mapping.making import hinted, input_names, listing
 from fairdesk.models.inputs.mapping.propose import Proposal
+from fairdesk.models.inputs.mapping.scaling import unscaled
 from fairdesk.models.inputs.one_hot import texts_of
 from fairdesk.models.model import How, Input, Mapping, ModelCard
 
@@ -48,6 +49,7 @@ def problems(
             if item is not None
             for sentence in problems_of(item, i, card, table, label)
         ),
+        *unscaled(card, mapping.inputs),
         *_of_answers(mapping, card),
     )
 

@@ -13,7 +13,9 @@ from fairdesk.errors import ModelError
 from fairdesk.models.decisions.favourable import Answer
 from fairdesk.models.inputs.mapping.making import input_names, made_of
 from fairdesk.models.inputs.mapping.propose import Proposal
-from fairdesk.models.inputs.one_hot import MISSING, Place, made
+from fairdesk.models.inputs.mapping.scaling import steps_at, with_steps
+from fairdesk.models.inputs.one_hot import MISSING, Place
+from fairdesk.models.inputs.one_hot import made as one_hot
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Step
 
 M = TypeVar("M", bound=Mapping | Proposal)
@@ -31,7 +33,8 @@ def remap(mapping: M, position: int, attribute: str, table: Table, card: ModelCa
     """
     column = _column(attribute, table)
     accepts = card.accepts[position] if position < len(card.accepts) else ""
-    return put(mapping, position, made_of(_name(card, position), column, table, card, accepts))
+    made = made_of(_name(card, position), column, table, card, accepts)
+    return _scaled(put(mapping, position, made), mapping, position, card)
 
 
 def for_value(
@@ -54,7 +57,8 @@ def for_value(
             f"The column “{attribute}” has no value “{value}”.",
             remedy="Choose one of its values.",
         )
-    return put(mapping, position, made(_name(card, position), Place(attribute, value)))
+    item = one_hot(_name(card, position), Place(attribute, value))
+    return _scaled(put(mapping, position, item), mapping, position, card)
 
 
 def as_way(mapping: M, position: int, how: How, table: Table, card: ModelCard) -> M:
@@ -76,7 +80,7 @@ def as_way(mapping: M, position: int, how: How, table: Table, card: ModelCard) -
     changed = made_of(item.name, column, table, card, accepts)
     if changed.how is not how:
         changed = Input(name=item.name, attribute=column.name, how=how)
-    return put(mapping, position, changed)
+    return _scaled(put(mapping, position, changed), mapping, position, card)
 
 
 def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> M:
@@ -96,7 +100,7 @@ def constant(mapping: M, position: int, value: float | str, card: ModelCard) -> 
     if not isinstance(value, str):
         _refuse_endless(value)
     item = Input(name=_name(card, position), attribute="", how=How.CONSTANT, constant=value)
-    return put(mapping, position, item)
+    return _scaled(put(mapping, position, item), mapping, position, card)
 
 
 def numbered(mapping: M, position: int, value: str, number: float) -> M:
@@ -117,7 +121,9 @@ def numbered(mapping: M, position: int, value: str, number: float) -> M:
     return put(
         mapping,
         position,
-        msgspec.structs.replace(item, codes={**item.codes, value: number}, fitted=None),
+        msgspec.structs.replace(
+            item, codes={**item.codes, value: number}, fitted=None, guessed=False
+        ),
     )
 
 
@@ -172,6 +178,18 @@ def put(mapping: M, position: int, item: Input) -> M:
     if isinstance(mapping, Proposal) and settles:
         mapping = msgspec.structs.replace(mapping, problems=())
     return msgspec.structs.replace(mapping, inputs=tuple(inputs))
+
+
+def _scaled(mapping: M, before: M, position: int, card: ModelCard) -> M:
+    """Scale an input that is made anew as the model's scalers do, and what only now is placed."""
+    others = set(range(len(mapping.inputs))) - {position}
+    kept = (
+        others
+        if any(item and item.then for item in before.inputs)
+        else {place for place in others if steps_at(card, before.inputs, place)}
+    )
+    inputs = with_steps(card, mapping.inputs, kept)
+    return msgspec.structs.replace(mapping, inputs=inputs)
 
 
 def _item(mapping: Mapping | Proposal, position: int) -> Input:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.profiling.outcomes import comparison, favourable_rows
-from fairdesk.data.profiling.roc import auc
+from fairdesk.data.profiling.roc import auc, calibration_error
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.decisions.favourable import flipped
@@ -100,6 +100,9 @@ class InputCheck(msgspec.Struct, frozen=True):
     repeatability : Repeatability, optional
         Whether it answers alike when some of the rows are queried again; ``None`` where there is
         no model to query.
+    calibration : float or None
+        The expected calibration error of the score of the favourable decision; None where scores
+        are not probabilities.
     """
 
     rows: int
@@ -117,6 +120,7 @@ class InputCheck(msgspec.Struct, frozen=True):
     checked_against: str = ""
     said_alike: float | None = None
     repeatability: Repeatability | None = None
+    calibration: float | None = None
 
 
 def check(
@@ -183,6 +187,9 @@ def check(
         checked_against="" if recorded is None else recorded.column,
         said_alike=None if recorded is None else recorded.equal,
         repeatability=repeated,
+        calibration=calibration_error(score, favourable_label[kept])
+        if opened.card.scores == "probabilities" and mapping.threshold is None
+        else None,
     )
 
 

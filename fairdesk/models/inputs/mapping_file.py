@@ -18,6 +18,7 @@ from fairdesk.models.inputs import editing
 from fairdesk.models.inputs.checking import problems_of
 from fairdesk.models.inputs.mapping.making import input_names, listing
 from fairdesk.models.inputs.mapping.propose import Proposal
+from fairdesk.models.inputs.mapping.scaling import with_steps
 from fairdesk.models.inputs.usual import steps_of, still_fits
 from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
 
@@ -53,6 +54,9 @@ class Entry(
     fitted : Fit, optional
         Where ``then`` was computed from the audited table: how. Without ``then`` it is computed
         from the table at hand; else it holds only where that gives the same numbers.
+    guessed : bool
+        Whether ``codes`` are only a guess, as `fairdesk.models.model.Input` has it; left out, they
+        are known.
     why : str
         Why it is made so, or is a gap; for people.
     """
@@ -66,6 +70,7 @@ class Entry(
     then: tuple[tuple[Literal["subtract", "divide", "multiply", "add"], float], ...] | None = None
     value: float | str | None = None
     fitted: Fit | None = None
+    guessed: bool = False
     why: str = ""
 
 
@@ -151,6 +156,9 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
                 why=error.what,
                 remedy=error.remedy,
             ) from error
+    stated = {names.index(each.name) for each in mapping_file.inputs if _states_steps(each)}
+    inputs = with_steps(card, mapping.inputs, stated)
+    mapping = msgspec.structs.replace(mapping, inputs=inputs)
     if mapping_file.inputs:
         matched = mapping_file.matched or "as the mapping file says"
         mapping = msgspec.structs.replace(mapping, matched=matched)
@@ -171,6 +179,10 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
             remedy=error.remedy,
         ) from error
     return editing.answered(mapping, answer)
+
+
+def _states_steps(entry: Entry) -> bool:
+    return entry.then is not None or entry.fitted is not None
 
 
 def with_names(mapping_file: MapFile, card: ModelCard) -> ModelCard:
@@ -244,6 +256,7 @@ def _entry(item: Input) -> Entry:
         then=tuple((step.op, step.by) for step in item.then),
         value=item.constant if constant else None,
         fitted=item.fitted,
+        guessed=item.guessed,
     )
 
 
@@ -290,7 +303,11 @@ def _exactly(entry: Entry, mapping: M, position: int) -> M:
             f"Numbers for values are given, but “how” is “{how}”.",
             remedy="Omit either “how” or the numbers.",
         )
-    item = Input(entry.name, entry.column, how, codes, entry.missing, others=entry.others)
+    item = Input(
+        *(entry.name, entry.column, how, codes, entry.missing),
+        others=entry.others,
+        guessed=entry.guessed,
+    )
     return editing.put(mapping, position, item)
 
 

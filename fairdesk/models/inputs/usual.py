@@ -21,9 +21,9 @@ from fairdesk.models.inputs.feeding import numbers_of
 from fairdesk.models.inputs.input_check import InputCheck, attributes_for, settled
 from fairdesk.models.inputs.mapping.making import listing
 from fairdesk.models.inputs.mapping.propose import Proposal, arrangements
+from fairdesk.models.inputs.mapping.proposer import BY_POSITION
 from fairdesk.models.inputs.skill import Skill, skill
 from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
-from fairdesk.results.events import Rows
 
 M = TypeVar("M", bound=Mapping | Proposal)
 
@@ -227,9 +227,7 @@ def offers(
     """
     if not is_due(card, mapping, proof):
         return ()
-    count = min(len(table.codes), _TRIED_ROWS)
-    places = np.linspace(0, len(table.codes) - 1, count).astype(np.intp)
-    some = replace(table, codes=_rows_at(table.codes, places))
+    some = some_rows(table)
     found = []
     for key, title, prepared in _prepared(card, table, label, mapping):
         try:
@@ -249,8 +247,12 @@ def offers(
     return tuple(offer for offer in found if offer in kept)
 
 
-def _rows_at(codes: Rows, places: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Rows:
-    return codes if len(places) == len(codes) else codes[places]
+def some_rows(table: Table) -> Table:
+    """Return a table with the rows on which ways to feed a model are tried."""
+    if len(table.codes) <= _TRIED_ROWS:
+        return table
+    places = np.linspace(0, len(table.codes) - 1, _TRIED_ROWS).astype(np.intp)
+    return replace(table, codes=table.codes[places])
 
 
 def _is_better(offer: Offer, proof: InputCheck) -> bool:
@@ -266,7 +268,8 @@ def _prepared(
     """Go through the preparations: of the inputs as they are, and as they could be arranged."""
     ways = [("", "", mapping)]
     for key, title, inputs in arrangements(card, table, label):
-        if inputs != mapping.inputs:
+        # numbers that the auditor confirmed are no guess any longer
+        if key != "codes" or mapping.matched != BY_POSITION:
             ways.append((key, title, msgspec.structs.replace(mapping, inputs=inputs)))
     for key, title, arranged in ways:
         if key:

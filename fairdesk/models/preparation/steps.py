@@ -65,6 +65,8 @@ class Preparation:
         Whether it knows the names of its inputs itself.
     before : list
         Names and transformers that are put before the model, in order.
+    stated : list[str]
+        The columns whose codes lie under the columns' own names.
     notes : list[str]
         What the auditor must know, a sentence each.
     """
@@ -84,6 +86,7 @@ class Preparation:
     names_of_classes: tuple[str, ...] = ()
     explanations: list[str] = field(default_factory=list)
     values: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    stated: list[str] = field(default_factory=list)
     before: list[tuple[str, Any]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -161,7 +164,10 @@ class Preparation:
             scalers=self.scalers,
             target=self.target,
             classes=self.names_of_classes,
-            notes=tuple(self.explanations),
+            notes=(
+                *self.explanations,
+                *([_stated(self.stated)] if self.stated else []),
+            ),
             values=self.values,
         )
 
@@ -288,7 +294,10 @@ class Preparation:
         if self.codes.get(column, codes) != codes:
             raise _contradiction(f"“{name}” gives other codes for “{column}” than those before")
         self.codes[column] = codes
-        self.explanations.append(f"“{name}” has the codes of “{column}”.")
+        if name == column:
+            self.stated.append(column)
+        else:
+            self.explanations.append(f"“{name}” has the codes of “{column}”.")
 
     def _one_hot(self, column: str, categories: tuple[str, ...], name: str) -> None:
         if self.one_hot.get(column, categories) != categories:
@@ -415,6 +424,12 @@ class Preparation:
             return False
         self._classes(tuple(_text(key) for key in places), name)
         return True
+
+
+def _stated(columns: Sequence[str]) -> str:
+    """Say which columns a file has numbers for under their own names."""
+    names = ", ".join(f"“{column}”" for column in columns)
+    return f"A companion file has the codes of {names}."
 
 
 def is_codes(given: Mapping[Any, Any]) -> bool:

@@ -200,6 +200,7 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
         ),
         *([_flag("threshold", f"{limit!r}")] if limit is not None else []),
         *(["--map mapping.json"] if mapped else []),
+        *(["--accept-guesses"] if spec.mapping.guessed else []),
         *(_flag("protected", name) for name in grouping_names(spec.domain)),
         *(["--domain domain.json"] if domain_file(spec) else []),
         *(_flag("text-column", name) for name in _texts(spec, run)),

@@ -16,6 +16,7 @@ from fairdesk.models.inputs.checking import problems
 from fairdesk.models.inputs.editing import answered, constant, remap
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping.propose import propose
+from fairdesk.models.inputs.numbering import Codes, Numbering, numberings, renumbered
 from fairdesk.models.inputs.usual import Offer, offers, read_key
 from fairdesk.models.model import Mapping, ModelCard
 
@@ -42,6 +43,7 @@ class Tried:
     proof: InputCheck
     note: str
     offers: tuple[Offer, ...] = ()
+    numberings: tuple[Numbering, ...] = ()
 
 
 class Feeding:
@@ -59,6 +61,8 @@ class Feeding:
         Other ways, by which the model may decide more as the data do.
     unprepared : (Mapping, InputCheck), optional
         The way for which these are offered.
+    numberings : tuple[Numbering, ...]
+        For each column whose numbers were guessed, the orders that authors use.
     """
 
     def __init__(self) -> None:
@@ -71,19 +75,21 @@ class Feeding:
         self.notes: tuple[str, ...] = ()
         self.offers: tuple[Offer, ...] = ()
         self.unprepared: tuple[Mapping, InputCheck] | None = None
+        self.numberings: tuple[Numbering, ...] = ()
         self._by_hand = False
         self._threshold: float | None = None
         self._first_notes: tuple[str, ...] = ()
 
     def begin_anew(self) -> None:
         """Have it proposed again: the data, or what is asked of them, are others."""
-        self.fed, self._by_hand = None, False
+        self.fed, self._by_hand, self.numberings = None, False, ()
 
     def propose(self, card: ModelCard, table: Table, outcome: Outcome) -> None:
         """Propose it where nothing is known of it."""
         if self.fed is None:
             made = propose(card, table, *outcome, self.good, threshold=self._threshold)
-            self.fed, self.notes = made, made.notes
+            # what is guessed is asked about
+            self.fed, self.notes = made, tuple(n for n in made.notes if n != made.guess)
 
     def standing(self, card: ModelCard, table: Table, label: str) -> Standing:
         """Return what it comes to; something must be proposed or chosen."""
@@ -124,6 +130,7 @@ class Feeding:
             Tries a mapping on rows.
         """
         answer = None if isinstance(self.fed, Mapping) or self.fed is None else self.fed.answer
+        asked = [each.column for each in self.numberings]
         settle = self.good is None and answer is not None and not answer.clear
 
         def call() -> Tried:
@@ -137,7 +144,9 @@ class Feeding:
                 if card is None
                 else offers(check, card, table, label, chosen, proof, clear=not settle)
             )
-            return Tried(chosen, proof, note, found)
+            columns = tuple(dict.fromkeys((*asked, *chosen.guessed)))
+            numbered = tuple(numberings(check, table, chosen, columns))
+            return Tried(chosen, proof, note, found, numbered)
 
         return call
 
@@ -145,7 +154,7 @@ class Feeding:
         """Keep what came of a trial: from here on outputs mean what they were found to mean."""
         if tried.note:
             self.notes = (*self.notes, tried.note)
-        self.fed = tried.mapping
+        self.fed, self.numberings = tried.mapping, tried.numberings
         if all(tried.mapping != mapping for mapping in self._choices()):
             # what was offered is for how the model was fed before
             self.offers, self.unprepared = tried.offers, (tried.mapping, tried.proof)
@@ -159,6 +168,12 @@ class Feeding:
             offer.mapping == mapping and read_key(offer.key).arrangement for offer in self.offers
         )
         self.notes = () if arranged else self._first_notes
+
+    def confirm(self, columns: tuple[str, ...], codes: Codes | None, table: Table) -> None:
+        """Take the numbers of some columns' values: these, or those that they have."""
+        for column in columns:
+            if self.fed is not None:
+                self.fed = renumbered(self.fed, column, codes, table)
 
     def change(self, fed: Fed) -> None:
         """Take what the auditor made of it."""

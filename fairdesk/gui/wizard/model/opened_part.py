@@ -14,6 +14,7 @@ from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
 from fairdesk.gui.wizard.model.companion_row import CompanionRow
 from fairdesk.gui.wizard.model.inputs.dialog import Fed
 from fairdesk.gui.wizard.model.inputs.tabs import InputTabs
+from fairdesk.gui.wizard.model.numbering_card import NumberingCard
 from fairdesk.gui.wizard.model.opening import Opened
 from fairdesk.gui.wizard.model.preparing_card import PreparingCard
 from fairdesk.gui.wizard.model.trust_card import held
@@ -43,8 +44,9 @@ class OpenedPart(QWidget):
 
     Attributes
     ----------
-    check, preparing, tabs, files : QWidget
-        The proof on the rows, the ways to scale, the inputs, the files beside the model.
+    check, numbering, preparing, tabs, files : QWidget
+        The proof on the rows, the numbers of values, the ways to scale, the inputs, the files
+        beside the model.
     output : QComboBox
         Which of several outputs decides.
     other, leave : QPushButton
@@ -58,12 +60,14 @@ class OpenedPart(QWidget):
         super().__init__()
         self._desk = desk
         self.check, self.preparing, self.tabs = CheckCard(), PreparingCard(), InputTabs(desk)
+        self.numbering = NumberingCard()
         self.problems = ProblemsCard()
         self.held = Fold("Restrictions of the model &process on this computer")
         layouts.column(
             self._file_row(),
             self.problems,
             self.check,
+            self.numbering,
             self.preparing,
             layouts.grow(self.tabs),
             self.held,

@@ -24,6 +24,7 @@ from fairdesk.gui.wizard.model.empty_part import EmptyPart
 from fairdesk.gui.wizard.model.environment_offer import offer_environment, offer_versions
 from fairdesk.gui.wizard.model.feeding import Feeding, Outcome, Tried
 from fairdesk.gui.wizard.model.inputs.dialog import asked_for_input
+from fairdesk.gui.wizard.model.numbering_card import Confirmed
 from fairdesk.gui.wizard.model.opened_part import OpenedPart
 from fairdesk.gui.wizard.model.opener import Opener
 from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish
@@ -31,6 +32,7 @@ from fairdesk.gui.wizard.model.trust_card import TrustCard
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import predictions
+from fairdesk.models.inputs.beside import with_codes_beside
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Mapping, ModelCard
 
@@ -91,7 +93,7 @@ class ModelPage(Page):
     def load(self, path: Path) -> None:
         """Open a model file; a program that is not on the list only when it is trusted."""
         self.desk.settings.used("model", path)
-        self.opener.open(Wish(path))
+        self.opener.open(Wish(path, with_codes_beside(path, ())))
 
     def enter(self) -> None:
         """Show the answers, and match and try the model when that is due."""
@@ -187,6 +189,7 @@ class ModelPage(Page):
         self.opened.tabs.remade.connect(self._remap)
         self.opened.tabs.change.connect(self._change)
         self.opened.preparing.chosen.connect(self._prepare)
+        self.opened.numbering.chosen.connect(self._confirm)
         return scrolled(self.opened)
 
     # -- opening ------------------------------------------------------------------------------
@@ -296,6 +299,12 @@ class ModelPage(Page):
         """Feed the model as the auditor chose."""
         self._feeding.choose(mapping)
         self.prove()
+
+    def _confirm(self, confirmed: Confirmed) -> None:
+        """Give values the numbers that the auditor confirmed."""
+        if self.state.table is not None:
+            self._feeding.confirm(confirmed.columns, confirmed.codes, self.state.table)
+            self.prove()
 
     # -- files beside it ----------------------------------------------------------------------
 
@@ -436,6 +445,9 @@ class ModelPage(Page):
         self.opened.show_inputs(feeding.fed, self._columns(), of_model=of_model)
         self.opened.preparing.show_offers(
             feeding.offers if of_model else (), feeding.unprepared, self.state.mapping
+        )
+        self.opened.numbering.show_numberings(
+            feeding.numberings if of_model else (), self.state.mapping
         )
         self.opened.show_proof(feeding.notes, of_model=of_model)
 

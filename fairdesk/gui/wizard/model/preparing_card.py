@@ -1,4 +1,4 @@
-"""The usual preparations of the table, offered where no scaler came with the model."""
+"""Ways to feed the model, of which the auditor chooses: usual preparations where no scaler came."""
 
 from __future__ import annotations
 
@@ -8,37 +8,88 @@ from PySide6.QtWidgets import QGridLayout, QRadioButton
 from fairdesk.gui.kit import theme, tips
 from fairdesk.gui.kit.parts import Card, Words, clear, heading, in_order, quiet
 from fairdesk.models.inputs.input_check import InputCheck
+from fairdesk.models.inputs.numbering import Order
 from fairdesk.models.inputs.usual import CAVEAT, Offer
 from fairdesk.models.model import Mapping
 from fairdesk.wording.inspected import OFFERED
 from fairdesk.wording.words import percent
 
 
-class PreparingCard(Card):
-    """The offers with what the model would say; none is chosen but by the auditor.
+class WaysCard(Card):
+    """Ways to feed the model, each with how far it would agree; none is chosen but by the auditor.
 
     Signals
     -------
-    chosen : Mapping
-        How the model is to be fed: as an offer has it, or as it was before.
+    chosen : object
+        The way that the auditor chose.
     """
 
     chosen = Signal(object)
 
-    def __init__(self) -> None:
+    def __init__(self, title: str, text: str) -> None:
         super().__init__(tone="notice", margin=theme.GAP)
-        self.body.addWidget(
-            heading("No scaler came with the model: choose how its inputs are prepared")
-        )
-        self.body.addWidget(quiet(f"{OFFERED} {CAVEAT} Your choice is recorded in the audit."))
+        self.body.addWidget(heading(title))
+        self.body.addWidget(quiet(f"{text} Your choice is recorded in the audit."))
         self._lines = QGridLayout()
         self._lines.setHorizontalSpacing(theme.WIDE)
         self._lines.setVerticalSpacing(theme.TIGHT)
         self._lines.setColumnStretch(0, 1)
         self.body.addLayout(self._lines)
-        self._choices: list[tuple[QRadioButton, Mapping]] = []
-        self._shown: tuple[tuple[Offer, ...], tuple[Mapping, InputCheck] | None] = ((), None)
+        self._choices: list[tuple[QRadioButton, object]] = []
         self.hide()
+
+    @property
+    def choices(self) -> list[QRadioButton]:
+        """The choices from top to bottom."""
+        return [button for button, _ in self._choices]
+
+    def _heads(self, title: str, *words: str) -> None:
+        """Add a line with what stands in each column."""
+        row = self._lines.rowCount()
+        for column, text in enumerate((title, *words)):
+            self._cell(row, column, text, tone="quiet")
+
+    def _line(self, title: str, way: object, figures: dict[str, str]) -> None:
+        """Add a way, with its figures by what they are."""
+        row = self._lines.rowCount()
+        button = QRadioButton(title.replace("&", "&&"))
+        button.setToolTip(tips.plain(title))
+        told = ", ".join(f"{name} {figure}" for name, figure in figures.items())
+        button.setAccessibleName(f"{title}: {told}")
+        # the keyboard moves along the choices without choosing: each is tried on all rows
+        button.setAutoExclusive(False)
+        button.clicked.connect(lambda _checked=False: self.chosen.emit(way))
+        self._lines.addWidget(button, row, 0)
+        for column, figure in enumerate(figures.values(), start=1):
+            self._cell(row, column, figure)
+        self._choices.append((button, way))
+
+    def _cell(self, row: int, column: int, text: str, *, tone: str = "") -> None:
+        words = Words(text, tone=tone, wrap=False)
+        side = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+        self._lines.addWidget(words, row, column, side)
+
+
+def tried_figures(tried: Offer | Order | InputCheck) -> dict[str, str]:
+    """Write how far the model would agree, by what each figure is."""
+    return {
+        "accuracy": percent(tried.accuracy, 1),
+        "AUC": "–" if tried.auc is None else f"{tried.auc:.2f}",
+    }
+
+
+class PreparingCard(WaysCard):
+    """The usual preparations of the table, offered where no scaler came with the model.
+
+    What is chosen is the `Mapping` of an offer, or that before them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No scaler came with the model: choose how its inputs are prepared",
+            f"{OFFERED} {CAVEAT}",
+        )
+        self._shown: tuple[tuple[Offer, ...], tuple[Mapping, InputCheck] | None] = ((), None)
 
     def show_offers(
         self,
@@ -55,39 +106,15 @@ class PreparingCard(Card):
         for button, mapping in self._choices:
             button.setChecked(mapping == now)
 
-    @property
-    def choices(self) -> list[QRadioButton]:
-        """The choices from top to bottom; the first is to leave the inputs as they are."""
-        return [button for button, _ in self._choices]
-
     def _build(self, offers: tuple[Offer, ...], before: tuple[Mapping, InputCheck] | None) -> None:
         self._choices = []
         clear(self._lines)
         if not offers or before is None:
             return
-        for column, words in enumerate(("Accuracy", "AUC"), start=1):
-            self._cell(0, column, words, tone="quiet")
+        self._heads("", "Accuracy", "AUC")
         mapping, proof = before
-        self._line("Unchanged, not scaled", mapping, proof.accuracy, proof.auc)
+        self._line("Unchanged, not scaled", mapping, tried_figures(proof))
         for offer in offers:
             title = f"{offer.title[:1].upper()}{offer.title[1:]}"
-            self._line(title, offer.mapping, offer.accuracy, offer.auc)
+            self._line(title, offer.mapping, tried_figures(offer))
         in_order(*self.choices)
-
-    def _line(self, title: str, mapping: Mapping, accuracy: float, auc: float | None) -> None:
-        row = len(self._choices) + 1
-        agrees, ranks = percent(accuracy, 1), "–" if auc is None else f"{auc:.2f}"
-        button = QRadioButton(title.replace("&", "&&"))
-        button.setToolTip(tips.plain(title))
-        button.setAccessibleName(f"{title}: accuracy {agrees}, AUC {ranks}")
-        # the keyboard moves along the choices without choosing: each is tried on all rows
-        button.setAutoExclusive(False)
-        button.clicked.connect(lambda _checked=False: self.chosen.emit(mapping))
-        self._lines.addWidget(button, row, 0)
-        self._cell(row, 1, agrees)
-        self._cell(row, 2, ranks)
-        self._choices.append((button, mapping))
-
-    def _cell(self, row: int, column: int, text: str, *, tone: str = "") -> None:
-        words = Words(text, tone=tone, wrap=False)
-        self._lines.addWidget(words, row, column, Qt.AlignmentFlag.AlignRight)

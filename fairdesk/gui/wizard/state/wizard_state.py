@@ -373,6 +373,8 @@ class WizardState(RunsPlan):
             return "The model’s inputs are not mapped to the data yet."
         if self.proof is None:
             return "The model has not been tested on your rows yet."
+        if guessed := self.mapping.guessed:
+            return f"Confirm the numbers that the model receives for {listed(guessed)}."
         return ""
 
     def _people_blocked(self) -> str:

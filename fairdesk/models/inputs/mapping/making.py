@@ -88,11 +88,27 @@ def encoded(name: str, column: Column, codes: dict[str, float], values: Sequence
 
 
 def numbered(name: str, column: Column) -> Input:
-    """Return each value its place in the alphabet as its number."""
+    """Return each value its place in the alphabet as its number: a guess, if it may be another."""
     token = token_of(column)
     texts = sorted({*column.values, token} if token else column.values)
     places = {text: float(i) for i, text in enumerate(texts)}
-    return Input(name=name, attribute=column.name, how=How.CODE, codes=places, missing=token)
+    guessed = len(texts) > 1 and numbers_in(texts) != list(places.values())
+    return Input(
+        name=name,
+        attribute=column.name,
+        how=How.CODE,
+        codes=places,
+        missing=token,
+        guessed=guessed,
+    )
+
+
+def guess_sentence(columns: Sequence[str]) -> str:
+    """Return a sentence that names the columns whose numbers were only guessed."""
+    return (
+        f"The numbers of the values of {listing(columns)} are a guess: no file states them, and "
+        "each value is sent as its place in the alphabet, from 0."
+    )
 
 
 def token_of(column: Column) -> str:

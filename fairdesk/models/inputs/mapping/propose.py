@@ -7,6 +7,7 @@ import msgspec
 from fairdesk.data.table import Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.favourable import Answer, answer_of
+from fairdesk.models.inputs.mapping.making import guess_sentence
 from fairdesk.models.inputs.mapping.proposer import Proposer
 from fairdesk.models.model import Input, Mapping, ModelCard
 
@@ -39,6 +40,12 @@ class Proposal(msgspec.Struct, frozen=True):
     unanswered: str = ""
     notes: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+
+    @property
+    def guess(self) -> str:
+        """The note on numbers that were only guessed; empty where none were."""
+        guessed = [item.attribute for item in self.inputs if item is not None and item.guessed]
+        return guess_sentence(tuple(dict.fromkeys(guessed))) if guessed else ""
 
     def mapping(self) -> Mapping:
         """Return the mapping.

@@ -6,34 +6,32 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-import msgspec
-
 from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import mostly_numbers
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.mapping.making import (
     Made,
+    guess_sentence,
     hinted,
     input_names,
     listing,
     made_of,
-    numbered,
     numbers_in,
     token_of,
 )
+from fairdesk.models.inputs.mapping.scaling import scaled
 from fairdesk.models.inputs.one_hot import (
     MISSING,
     MISSING_NAMES,
     Place,
     Values,
-    is_one_hot,
     loose,
     made,
     recognise,
     values_of,
 )
-from fairdesk.models.model import How, Input, ModelCard
+from fairdesk.models.model import Input, ModelCard
 
 BY_NAME, BY_POSITION = "by name", "by position"
 ONE_HOT = "by position, with an input for each value"
@@ -79,7 +77,10 @@ class Proposer:
         else:
             inputs, matched = self._by_name(names), BY_NAME
         self._tell_numbered(inputs)
-        return self._scaled(inputs, names or ()), matched
+        made = scaled(self.card, inputs, (*(names or ()), self.label))
+        self.problems += made.problems
+        self.notes += made.notes
+        return made.inputs, matched
 
     def names(self) -> tuple[str, ...] | None:
         """Return the inputs' names, its own or from a list beside it; none where none fit."""
@@ -404,22 +405,12 @@ class Proposer:
 
     def _tell_numbered(self, inputs: Made) -> None:
         """Note where the numbers of categories were only guessed."""
-        guessed = [
-            item.attribute
-            for item in inputs
-            if item is not None
-            and item == numbered(item.name, self.table.column(item.attribute))
-            and numbers_in(self.table.column(item.attribute).values) is None
-            and not hinted(self.card.hints.codes, item.name, item.attribute)
-        ]
+        guessed = [item.attribute for item in inputs if item is not None and item.guessed]
         for name in dict.fromkeys(guessed):
             self._refuse_ranks(name, inputs)
         guessed = [name for name in guessed if name not in self._refused]
         if guessed:
-            self.notes.append(
-                f"Each value of {listing(list(dict.fromkeys(guessed)))} is sent as its place in "
-                "the alphabet, as most encoders number them: check the numbers."
-            )
+            self.notes.append(guess_sentence(tuple(dict.fromkeys(guessed))))
 
     def _refuse_ranks(self, name: str, inputs: Made) -> None:
         """Leave open what a column that is mostly numbers is to be: no places in an alphabet."""
@@ -439,76 +430,6 @@ class Proposer:
             "Read the column as numbers (on the command line with --numeric), or state the number "
             "of each value."
         )
-
-    def _scaled(self, inputs: Made, names: Sequence[str]) -> Made:
-        """Add the arithmetic of scalers, by name or in order."""
-        hints = self.card.hints
-        if self._for_other_columns(inputs, names):
-            return list(inputs)
-        scaled = list(inputs)
-        for i, item in enumerate(inputs):
-            if item is not None and item.how is not How.LABEL:
-                steps = hinted(hints.steps, item.name, item.attribute)
-                # a scaler that names columns scaled numbers, not what was made of names since
-                own = hinted(hints.steps, item.name, item.name)
-                if is_one_hot(item):
-                    steps = own
-                scaled[i] = msgspec.structs.replace(item, then=steps or ())
-        if not hints.steps_in_order:
-            return scaled
-        places = self._scaled_in_order(inputs)
-        if places is None:
-            self.problems.append(
-                f"The companion scaler takes {len(hints.steps_in_order)} columns, and "
-                "does not state which: the model has "
-                f"{len(inputs)} inputs, {sum(map(_is_number, inputs))} of them numbers. Specify "
-                "them in a mapping file, or remove the scaler and set the arithmetic by hand."
-            )
-            return scaled
-        for place, steps in zip(places, hints.steps_in_order, strict=True):
-            item = scaled[place]
-            if item is not None:
-                scaled[place] = msgspec.structs.replace(item, then=steps)
-        if len(places) < len(inputs):
-            self.notes.append(
-                "The companion scaler is used for the inputs that are numbers, in their "
-                f"order: {listing([self._name(inputs[place]) for place in places])}. Check it."
-            )
-        return scaled
-
-    def _for_other_columns(self, inputs: Made, names: Sequence[str]) -> bool:
-        """Refuse scalers that were fitted on columns which the model is not given."""
-        attributes = [item.attribute for item in inputs if item is not None]
-        given = {loose(name) for name in (*names, *attributes, self.label)}
-        refused = False
-        for name, columns in self.card.hints.scalers.items():
-            others = [column for column in columns if loose(column) not in given]
-            if others:
-                refused = True
-                self.problems.append(
-                    f"The scaler “{name}” was fitted on {len(columns)} columns: {listing(columns)}."
-                    f" The model is not given {listing(others)}, so the scaler belongs to another "
-                    "model or table, and is not used. Choose the scaler of this model, and the "
-                    "table with the columns that it was fitted on, or remove the scaler."
-                )
-        return refused
-
-    def _scaled_in_order(self, inputs: Made) -> list[int] | None:
-        """Find the inputs that a scaler without names is for; none where its count fits none."""
-        count = len(self.card.hints.steps_in_order)
-        ways = (
-            range(len(inputs)),
-            [i for i, item in enumerate(inputs) if _is_number(item)],
-            [i for i, item in enumerate(inputs) if item is None or not is_one_hot(item)],
-        )
-        return next((list(way) for way in ways if len(way) == count), None)
-
-    def _name(self, item: Input | None) -> str:
-        return "" if item is None else item.attribute
-
-
-def _is_number(item: Input | None) -> bool:
-    return item is not None and item.how is How.AS_IS
 
 
 def _named(column: Column) -> bool:

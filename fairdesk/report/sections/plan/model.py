@@ -20,6 +20,8 @@ from fairdesk.wording.language import say
 
 #: Model inputs listed; a one-hot encoding can have thousands.
 _INPUTS_SHOWN = 300
+#: Columns with guessed numbers that are named on every page.
+_GUESSED_SHOWN = 4
 #: Fewer codes of an input are listed one by one.
 _NUMBERED = 4
 
@@ -84,6 +86,8 @@ def model(material: Material) -> Section:
         for beside in card.companions
         if beside.trusted
     )
+    if guess := caveat(spec):
+        blocks.append(Callout("Guessed numbers.", guess))
     blocks.extend(_fitted(material))
     blocks.extend(Callout("Input mapping.", note) for note in card.hints.notes)
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
@@ -95,6 +99,18 @@ def model(material: Material) -> Section:
         )
         blocks.append(Callout("Not repeatable.", f"{note} {off}"))
     return Section("Model", (*blocks, *_encoding(material)))
+
+
+def caveat(spec: AuditSpec) -> str:
+    """Say that numbers of values were guessed, and that the auditor accepted it; else nothing."""
+    if not spec.mapping.guessed:
+        return ""
+    return say(
+        "The numbers that the model receives for the values of {columns} are guessed (alphabetical "
+        "order): no file states them, and the auditor accepted this. If the model’s author "
+        "numbered them differently, the figures of this report are wrong.",
+        columns=words.some([words.quoted(name) for name in spec.mapping.guessed], _GUESSED_SHOWN),
+    )
 
 
 def _fitted(material: Material) -> Iterator[Block]:

@@ -36,7 +36,7 @@ from fairdesk.gui.wizard.model.inputs.mapping_table import CONSTANT, HOW, MADE_F
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import input_check
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.model import Capability, Fit, How, ModelCard, Takes
+from fairdesk.models.model import Capability, Fit, Hints, How, ModelCard, Takes
 from fairdesk.models.model import Step as Arithmetic
 from fairdesk.models.pickles.contents import Contents, ImportedName
 from tests import phrases
@@ -54,6 +54,7 @@ CARD = ModelCard(
     classes=("no", "yes"),
     scores="probabilities",
     accepts=("number", "number", "number"),
+    hints=Hints(codes={"sex": {"female": 0.0, "male": 1.0}}),
 )
 
 
