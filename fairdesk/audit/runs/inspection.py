@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import msgspec
 from fairdesk.audit.environments import environments
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.columns.rereading import check_reading
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.retyping import included, retype
 from fairdesk.data.profiling.outcomes import canonical, comparison
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError, concerning
@@ -23,7 +22,7 @@ from fairdesk.models.inputs.beside import preparing_files, with_codes_beside
 from fairdesk.models.inputs.checking import complete
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping.making import input_names, listing
-from fairdesk.models.inputs.mapping.propose import Proposal, propose
+from fairdesk.models.inputs.mapping.propose import Proposal, columns_in_order, propose
 from fairdesk.models.inputs.numbering import (
     Numbering,
     check_used,
@@ -170,10 +169,12 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     with concerning("" if subject.companions else "model"):
         contents = worker.look_into(subject.model)
         card = opened(worker, subject, subject.model, contents, say)
-    table = _with_what_it_takes(table, card, subject.label)
-    table = _without_other_texts(table, card, subject.text)
     with concerning("map"):
         said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
+    as_read, mapped = table, [entry.column for entry in said.inputs]
+    table = _with_what_it_takes(table, card, subject, favourable, mapped)
+    notes = (*_several_outputs(card, subject), *_included(as_read, table))
+    table = _without_other_texts(table, card, subject.text)
     with concerning("codes"):
         codes = read_codes(subject.codes) if subject.codes is not None else {}
     chosen_key = subject.prepare or said.prepare
@@ -192,15 +193,12 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         proposal = mapping_file.apply(said, proposal, with_codes(codes, card), table)
     with concerning("codes"):
         check_used(codes, proposal, card)
-    mapping = _prepared(_completed(proposal, card, table, subject), table, how)
+    beside = tuple(_beside(worker, subject.model, card))
+    mapping = _prepared(_completed(proposal, card, table, subject, beside), table, how)
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
         proof = worker.prove(mapping, table, subject.label, favourable)
-    notes = (
-        *_several_outputs(card, subject),
-        *_beside(worker, subject.model, card),
-        *proposal.notes,
-    )
+    notes = (*notes, *beside, *proposal.notes)
     clear = proposal.answer is None or proposal.answer.clear
     if not clear:
         chosen, note = settled(mapping, proof)
@@ -262,11 +260,16 @@ def _table(worker: Worker, subject: Subject) -> Table:
     dialect = msgspec.structs.replace(
         table.source.dialect, columns=subject.columns, encoding_mended=subject.encoding_mended
     )
-    table = worker.read_table(subject.data, dialect)
+    table = included(worker.read_table(subject.data, dialect), _decided(subject))
     for name, reading in subject.columns.items():
         with concerning("columns"):
             check_reading(table.column(name), reading)
     return table
+
+
+def _decided(subject: Subject) -> list[str]:
+    """Return the columns whose type the auditor chose: these are not excluded unasked."""
+    return [name for name, each in subject.columns.items() if each.numeric is not None]
 
 
 def _found_table(worker: Worker, subject: Subject) -> Table:
@@ -305,7 +308,9 @@ def _without_other_texts(table: Table, card: ModelCard, text: str) -> Table:
     return table
 
 
-def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subject) -> Mapping:
+def _completed(
+    proposal: Proposal, card: ModelCard, table: Table, subject: Subject, beside: Sequence[str]
+) -> Mapping:
     """Give the mapping; where inputs are open, the error shows how a file says what is missing."""
     try:
         return complete(proposal, card, table, subject.label)
@@ -319,7 +324,8 @@ def _completed(proposal: Proposal, card: ModelCard, table: Table, subject: Subje
         raise ModelError(
             error.what,
             why=error.why,
-            remedy="Choose the data that belong to this model. If an encoder or a scaler comes "
+            remedy=" ".join((*beside, ""))
+            + "Choose the data that belong to this model. If an encoder or a scaler comes "
             "before it, add that file with --companion. Or specify how each input is made in a "
             f"file for --map, like {example}{more}.",
         ) from error
@@ -427,17 +433,26 @@ def _environment(
     return there
 
 
-def _with_what_it_takes(table: Table, card: ModelCard, label: str) -> Table:
-    """Return ignored columns that the model takes a kind: without a window nobody else can."""
+def _with_what_it_takes(
+    table: Table, card: ModelCard, subject: Subject, favourable: str, mapped: Iterable[str]
+) -> Table:
+    """Include excluded columns that the model takes: without a window nobody else can."""
     names = card.inputs if card.named else card.hints.features
-    wanted = set(names)
-    if not names and len(table.names) == len(card.inputs) + 1:
-        wanted = set(table.names)
-    for column in table.columns:
-        if column.kind is not Kind.IGNORED or column.name not in wanted - {label}:
-            continue
-        for kind in (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
-            with suppress(DataError):  # of another kind; an empty one is told by what follows
-                table = retype(table, column.name, kind)
-                break
-    return table
+    wanted = {*names, *mapped} - {subject.label}
+    if not names:
+        wanted.update(columns_in_order(card, table, subject.label, favourable))
+    return included(table, wanted)
+
+
+def _included(before: Table, table: Table) -> Iterator[str]:
+    """Say which columns were excluded, and are inputs of the model after all."""
+    names = [
+        c.name
+        for c, was in zip(table.columns, before.columns, strict=True)
+        if c.kind is not was.kind
+    ]
+    if names:
+        yield (
+            f"Excluded as identifiers, but taken by the model: {listing(names)}. "
+            "Check that the model was trained with them."
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
@@ -48,6 +50,18 @@ def retype(table: Table, name: str, kind: Kind) -> Table:
         column, kind=kind, low=float(np.nanmin(codes)), high=float(np.nanmax(codes))
     )
     return _with(table, position, column, codes)
+
+
+def included(table: Table, names: Collection[str]) -> Table:
+    """Give excluded columns that are needed after all the first type that they can have."""
+    for column in table.columns:
+        if column.kind is not Kind.IGNORED or column.name not in names:
+            continue
+        for kind in (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
+            with suppress(DataError):  # of another kind; an empty one stays excluded
+                table = retype(table, column.name, kind)
+                break
+    return table
 
 
 def _with(table: Table, position: int, column: Column, codes: NDArray[np.float64]) -> Table:

@@ -8,6 +8,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.favourable import Answer, answer_of
 from fairdesk.models.inputs.mapping.making import guess_sentence
+from fairdesk.models.inputs.mapping.positions import as_many
 from fairdesk.models.inputs.mapping.proposer import Proposer
 from fairdesk.models.model import Input, Mapping, ModelCard
 
@@ -112,7 +113,7 @@ def propose(
         When the inputs cannot be put in this order.
     """
     table.column(label)
-    proposer = Proposer(card, table, label)
+    proposer = Proposer(card, table, label, favourable)
     inputs, matched = proposer.inputs(arrangement)
     answer, unanswered = None, ""
     try:
@@ -128,6 +129,16 @@ def propose(
         tuple(proposer.notes),
         _names(card),
     )
+
+
+def columns_in_order(card: ModelCard, table: Table, label: str, favourable: str) -> tuple[str, ...]:
+    """Return the columns that are as many as a model's inputs without names, excluded ones too.
+
+    In the table's order, and without other outcomes. Empty where they are not as many, or where
+    several choices are.
+    """
+    found = as_many(card, table, label, favourable)
+    return tuple(column.name for column in found[0]) if len(found) == 1 else ()
 
 
 def _names(card: ModelCard) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from fairdesk.models.inputs.mapping.making import (
     numbers_in,
     token_of,
 )
+from fairdesk.models.inputs.mapping.positions import as_many, told_by
 from fairdesk.models.inputs.mapping.scaling import scaled
 from fairdesk.models.inputs.one_hot import (
     MISSING,
@@ -57,8 +58,9 @@ class _Way(NamedTuple):
 class Proposer:
     """Works one proposal out; keeps what is open and what was assumed."""
 
-    def __init__(self, card: ModelCard, table: Table, label: str) -> None:
+    def __init__(self, card: ModelCard, table: Table, label: str, favourable: str = "") -> None:
         self.card = card
+        self._favourable = favourable
         self.table = table
         self.label = label
         self.problems: list[str] = []
@@ -247,9 +249,10 @@ class Proposer:
 
     def _by_position(self) -> tuple[Made, str]:
         count = len(self.card.inputs)
-        if len(self._others) == count != len(self._offered) and not self.card.hints.one_hot:
-            self._refuse_ignored(self._others)
-        elif (way := next(self.ways(), None)) is not None:
+        choices = as_many(self.card, self.table, self.label, self._favourable)
+        if choices and not self.card.hints.one_hot:
+            return self._as_many(choices), BY_POSITION
+        if (way := next(self.ways(), None)) is not None:
             if way.assumed:
                 self.notes.append(
                     f"The model’s inputs have no names. Their number fits {way.title}, so they are "
@@ -268,6 +271,35 @@ class Proposer:
             f"{listing([column.name for column in self._offered])}."
         )
         return [None] * count, BY_POSITION
+
+    def _as_many(self, choices: Sequence[Sequence[Column]]) -> Made:
+        """Take the columns that are as many as the inputs; leave open which, where several are."""
+        nothing: Made = [None] * len(self.card.inputs)
+        first, *others = choices
+        if others:
+            left_out = [
+                listing([c.name for c in self._others if c not in choice]) for choice in choices
+            ]
+            self.problems.append(
+                f"The model has {_inputs(len(first))} without names, and the table has "
+                f"{len(self._others)} columns besides “{self.label}”: those that are not inputs "
+                f"may be {', or '.join(left_out)}."
+            )
+            return nothing
+        if any(column.kind is Kind.IGNORED for column in first):
+            self._refuse_ignored(first)
+            return nothing
+        told = told_by(self.table, self.label, self._favourable) & {c.name for c in first}
+        unused = [column.name for column in self._offered if column not in first]
+        if told or unused:
+            self.notes.append(
+                "The model’s inputs have no names. They are made from the columns in the table’s "
+                "order"
+                + (f", without {listing(unused)}" if unused else "")
+                + (f"; {listing(sorted(told))} almost states the outcome by itself" if told else "")
+                + ": check this."
+            )
+        return self._in_order(first)
 
     def _in_order(self, columns: Sequence[Column]) -> Made:
         return [
