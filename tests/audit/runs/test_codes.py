@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import LabelEncoder, StandardScaler
 
 from fairdesk.app.audit import Question, plan_of
 from fairdesk.audit.runs.inspection import Subject, inspect, numbered_ways
@@ -302,3 +302,44 @@ def test_a_column_whose_type_is_stated_is_not_excluded(tmp_path):
     reading = {"client_id": ColumnReading(numeric=True)}
     _, _, found = looked({**subject, "columns": reading})
     assert found.table.column("client_id").kind is Kind.INTEGER
+
+
+# -- inputs that are called after what was made of a column ------------------------------------
+
+
+@pytest.mark.parametrize("name", ["Sex_encoded", "encoded_sex", "sex_le"])
+def test_an_encoder_serves_an_input_that_is_called_after_its_column(tmp_path, name):
+    table = people().rename(columns={"sex": "Sex"})
+    encoder = LabelEncoder().fit(table["Sex"])
+    codes = {value: int(place) for place, value in enumerate(encoder.classes_)}
+    subject, right = saved(tmp_path, table, {"Sex": codes}, inputs=("age", "income", "Sex"))
+    numbers = table[["age", "income", "Sex"]].assign(Sex=encoder.transform(table["Sex"]))
+    model = LogisticRegression(max_iter=2000)
+    model.fit(numbers.rename(columns={"Sex": name}), table["ok"])
+    joblib.dump(model, tmp_path / "model.joblib")
+    joblib.dump(encoder, tmp_path / "sex_encoder.pkl")
+    _, _, found = looked({**subject, "companions": (tmp_path / "sex_encoder.pkl",)})
+    assert columns_of(found) == ["age", "income", "Sex"]
+    assert (found.proof.accuracy, found.mapping.guessed) == (right, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "formula"),
+    [
+        ("income_per_age", "“income” / “age”"),
+        ("age_band", "bands of “age”"),
+        ("log_income", "the logarithm of “income”"),
+        ("bmi", "computed as it was for training"),
+    ],
+)
+def test_an_input_that_the_authors_code_computed_is_explained(tmp_path, name, formula):
+    table = people()
+    numbers = table[["age", "income"]].assign(**{name: table["income"] / table["age"]})
+    subject, _ = saved(tmp_path, table, {}, inputs=("age", "income"))
+    model = LogisticRegression(max_iter=2000).fit(numbers, table["ok"])
+    joblib.dump(model, tmp_path / "model.joblib")
+    with pytest.raises(ModelError) as refused:
+        looked(subject)
+    assert formula in str(refused.value)
+    table.assign(**{name: numbers[name]}).to_csv(tmp_path / "t.csv", index=False)
+    assert looked(subject)[2].proof.accuracy == (model.predict(numbers) == table["ok"]).mean()

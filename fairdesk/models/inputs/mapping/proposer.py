@@ -10,6 +10,7 @@ from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import mostly_numbers
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
+from fairdesk.models.inputs.mapping.derived import advice, of_encoded
 from fairdesk.models.inputs.mapping.making import (
     Made,
     guess_sentence,
@@ -123,6 +124,7 @@ class Proposer:
         # what transformers put before a column's name, as “num__age”
         for name in rest:
             columns[name] = exact.get(name.partition("__")[2])
+        columns.update(self._encoded(name for name in rest if columns[name] is None))
         # “workclass_?” is spelt loosely like “workclass”, and is its value “?”
         unlike = [name for name, column in columns.items() if column and name != column.name]
         rest = [name for name in rest if columns[name] is None]
@@ -148,7 +150,22 @@ class Proposer:
             self.problems.append(
                 f"Unused columns: {listing(unused)}." if unused else "No column is unused."
             )
+            self.problems.append(advice(missing, self._others))
         return inputs
+
+    def _encoded(self, names: Iterable[str]) -> dict[str, Column]:
+        """Return the columns of inputs like “Sex_encoded” where an encoder of the column is there.
+
+        What names a value of the column, like “Sex_male”, is one of several inputs made of it.
+        """
+        found = {name: of_encoded(name, self._others) for name in names}
+        return {
+            name: column
+            for name, column in found.items()
+            if column is not None
+            and hinted(self.card.hints.codes, name, column.name)
+            and loose(name).replace(loose(column.name), "", 1) not in map(loose, column.values)
+        }
 
     def _signs(self, names: Sequence[str], columns: dict[str, Column | None]) -> list[str]:
         """Return the inputs that are called like their column and a value that is all signs."""
