@@ -110,3 +110,24 @@ def test_a_case_gets_its_right_value(case, tmp_path, monkeypatch, shared_guests,
     if case.accuracy is not None:
         right = sum(line["accuracy"] * line["n_samples"] for line in lines.values())
         assert round(100 * right / sum(counted.values()), 1) == case.accuracy
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the cases are not here")
+def test_numbers_given_by_hand_are_stated_or_asked_for(
+    tmp_path, monkeypatch, shared_guests, capsys
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder, codes = FOLDER / "sex_reverse", tmp_path / "codes.json"
+    codes.write_text('{"sex": {"F": 1, "M": 0}}', encoding="utf-8")
+    case = Case("sex_reverse", "sex", {}, arguments=("--codes", str(codes)))
+    lines = audit_by_groups(folder, tmp_path / "out", case, capsys)
+    assert {value: round(line["rate"], 3) for value, line in lines.items()} == {
+        "F": 0.515,
+        "M": 0.764,
+    }
+    rows = {value: line["n_samples"] for value, line in lines.items()}
+    right = sum(line["accuracy"] * rows[value] for value, line in lines.items())
+    assert round(100 * right / sum(rows.values()), 1) == 78.7
+    with pytest.raises(AssertionError, match=r"--codes.*--accept-guesses"):
+        audit_by_groups(folder, tmp_path / "none", case._replace(arguments=()), capsys)
+    assert not (tmp_path / "none" / "report.pdf").exists()

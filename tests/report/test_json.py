@@ -1,14 +1,19 @@
 """The report as JSON: the same content, in a form that programs can rely on."""
 
+import io
 import json
 
 import msgspec
 import pytest
+from pypdf import PdfReader
 
 from fairdesk.audit.store.details import Choice
 from fairdesk.report.blocks import Report
 from fairdesk.report.document import make_report
+from fairdesk.report.render.html import page
 from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.pdf import pdf
+from fairdesk.report.sections.plan.model import caveat
 from tests.report.building import people_store, run_into
 
 
@@ -32,6 +37,22 @@ def test_it_holds_the_whole_report(report):
     assert manifest == json.loads(report.manifest)
     read = msgspec.convert({**held, "manifest": report.manifest}, Report)
     assert read == report
+
+
+def test_guessed_numbers_are_said_on_each_page_and_in_json(report, tmp_path):
+    assert report.caveat == ""
+    with people_store(tmp_path) as store:
+        inputs = list(store.spec.mapping.inputs)
+        inputs[0] = msgspec.structs.replace(inputs[0], guessed=True)
+        mapping = msgspec.structs.replace(store.spec.mapping, inputs=tuple(inputs))
+        said = caveat(msgspec.structs.replace(store.spec, mapping=mapping))
+    assert inputs[0].attribute in said
+    guessed = msgspec.structs.replace(report, caveat=said)
+    assert json.loads(structured(guessed))["caveat"] == said
+    assert f'<p class="caveat" role="note" dir="auto">{said}</p>' in page(guessed)
+    pages = PdfReader(io.BytesIO(pdf(guessed))).pages
+    assert len(pages) > 1
+    assert all("guessed" in each.extract_text() for each in pages)
 
 
 def test_the_same_report_gives_the_same_bytes(report):

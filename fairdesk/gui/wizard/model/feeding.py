@@ -76,7 +76,7 @@ class Feeding:
         self.offers: tuple[Offer, ...] = ()
         self.unprepared: tuple[Mapping, InputCheck] | None = None
         self.numberings: tuple[Numbering, ...] = ()
-        self._by_hand = False
+        self._by_hand = self._confirmed = False
         self._threshold: float | None = None
         self._first_notes: tuple[str, ...] = ()
 
@@ -130,6 +130,8 @@ class Feeding:
             Tries a mapping on rows.
         """
         answer = None if isinstance(self.fed, Mapping) or self.fed is None else self.fed.answer
+        # what was tried of a column stays beside the choice, whatever is confirmed of others
+        known = self.numberings if self._confirmed else None
         asked = [each.column for each in self.numberings]
         settle = self.good is None and answer is not None and not answer.clear
 
@@ -145,7 +147,7 @@ class Feeding:
                 else offers(check, card, table, label, chosen, proof, clear=not settle)
             )
             columns = tuple(dict.fromkeys((*asked, *chosen.guessed)))
-            numbered = tuple(numberings(check, table, chosen, columns))
+            numbered = known or tuple(numberings(check, table, chosen, columns))
             return Tried(chosen, proof, note, found, numbered)
 
         return call
@@ -155,6 +157,7 @@ class Feeding:
         if tried.note:
             self.notes = (*self.notes, tried.note)
         self.fed, self.numberings = tried.mapping, tried.numberings
+        self._confirmed = False
         if all(tried.mapping != mapping for mapping in self._choices()):
             # what was offered is for how the model was fed before
             self.offers, self.unprepared = tried.offers, (tried.mapping, tried.proof)
@@ -171,6 +174,7 @@ class Feeding:
 
     def confirm(self, columns: tuple[str, ...], codes: Codes | None, table: Table) -> None:
         """Take the numbers of some columns' values: these, or those that they have."""
+        self._confirmed = True
         for column in columns:
             if self.fed is not None:
                 self.fed = renumbered(self.fed, column, codes, table)

@@ -39,6 +39,7 @@ from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Capability, Fit, Hints, How, ModelCard, Takes
 from fairdesk.models.model import Step as Arithmetic
 from fairdesk.models.pickles.contents import Contents, ImportedName
+from fairdesk.wording import words
 from tests import phrases
 
 WAIT = 20_000
@@ -941,6 +942,42 @@ def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, ma
     qtbot.waitUntil(lambda: state.proof is not None and not page.busy, timeout=WAIT)
     assert state.mapping.inputs[1].attribute == "risk"
     assert page._feeding.unprepared[0] == state.mapping
+
+
+def test_guessed_numbers_are_confirmed_before_the_audit_goes_on(qtbot, make, model_file):
+    unknown = msgspec.structs.replace(CARD, hints=Hints(), inputs=("sex", "job", "income"))
+    wizard = make(FakeWorker(unknown))
+    page, state = wizard.model, wizard.state
+    proves(qtbot, wizard, lambda: page.load(model_file))
+    card = page.opened.numbering
+    assert card.isVisibleTo(page)
+    assert state.mapping.guessed == ("sex", "job")
+    assert not wizard.next.isEnabled()
+    assert state.blocked(Step.MODEL).endswith(f"{words.listed(('sex', 'job'))}.")
+    assert not any(each.isChecked() for each in card.choices)
+    other = next(each for each in card.choices if each.text().startswith("male = 0, female = 1"))
+    assert ": accuracy " in other.accessibleName()
+    assert "calibration error" in other.accessibleName()
+    proves(qtbot, wizard, other.click)
+    assert state.mapping.inputs[0].codes == {"male": 0.0, "female": 1.0}
+    assert state.mapping.guessed == ("job",)
+    assert [each for each in card.choices if each.isChecked()] == [other]
+    assert not wizard.next.isEnabled()
+    proves(qtbot, wizard, card.as_now.click)
+    assert state.mapping.inputs[1].codes == {"clerk": 0.0, "cook": 1.0, "pilot": 2.0}
+    assert state.mapping.guessed == ()
+    assert wizard.next.isEnabled()
+    assert not card.as_now.isEnabled()
+    assert state.blocked(Step.MODEL) == ""
+
+
+def test_numbers_that_a_file_states_are_not_asked_for(qtbot, make, model_file):
+    wizard = make(FakeWorker())
+    proves(qtbot, wizard, lambda: wizard.model.load(model_file))
+    assert not wizard.model.opened.numbering.isVisibleTo(wizard.model)
+    (model_file.parent / "model.codes.json").write_text("{}", encoding="utf-8")
+    proves(qtbot, wizard, lambda: wizard.model.load(model_file))
+    assert [path.name for path in wizard.model.opener.wish.companions] == ["model.codes.json"]
 
 
 def test_a_model_that_does_well_is_offered_nothing(qtbot, make, model_file):
