@@ -74,7 +74,7 @@ def open_model(
     else:
         raise _refusal(path, kind)
     if companions:
-        from fairdesk.models.inputs.companions import with_companions  # noqa: PLC0415
+        from fairdesk.models.preparation.companions import with_companions  # noqa: PLC0415
 
         return with_companions(opened, companions)
     return opened
@@ -84,7 +84,7 @@ def _opened_within(
     path: Path, *, trusted: bool, output: str, companions: Sequence[Companion]
 ) -> OpenedModel:
     """Open the one model in an archive."""
-    from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - it needs this module
+    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - it needs this module
 
     with model_within(path) as model:
         opened = open_model(model, trusted=trusted, output=output, companions=companions)

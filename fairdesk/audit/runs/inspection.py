@@ -18,7 +18,6 @@ from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError, concerning
 from fairdesk.files import sha256
 from fairdesk.models.inputs import mapping_file, predictions
-from fairdesk.models.inputs.beside import preparing_files, with_codes_beside
 from fairdesk.models.inputs.checking import complete
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping.making import input_names, listing
@@ -33,6 +32,7 @@ from fairdesk.models.inputs.numbering import (
 from fairdesk.models.inputs.usual import Offer, Preparing, fitted, offers, read_key
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
+from fairdesk.models.preparation.beside import preparing_files, with_codes_beside
 from fairdesk.samples import is_sample_file
 
 #: So many inputs that are open are written down: all of a few, of many two as an example.

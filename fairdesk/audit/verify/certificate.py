@@ -18,6 +18,7 @@ from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.data.table import Dialect
 from fairdesk.errors import ModelError, system_errors
 from fairdesk.files import sha256
+from fairdesk.models.preparation.beside import with_codes_beside
 
 #: What every SQLite database begins with.
 _DATABASE = b"SQLite format 3\0"
@@ -161,7 +162,7 @@ def check_certificate(
 def _same_files(header: Header, doubt: CertificateCheckRequest) -> Check:
     """Check the fingerprints of the model, and of the files beside it."""
     wanted = [(header.model.name, header.model.sha256), *header.model.companions]
-    given = [doubt.model, *doubt.companions]
+    given = [doubt.model, *with_codes_beside(doubt.model, doubt.companions)]
     messages = []
     try:
         found = [sha256(path) for path in given]

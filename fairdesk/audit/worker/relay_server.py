@@ -96,8 +96,8 @@ class _Server:
     def _open(self, asked: dict[str, Any]) -> dict[str, Any]:
         import msgspec  # noqa: PLC0415
 
-        from fairdesk.models.inputs.companions import with_companions  # noqa: PLC0415
         from fairdesk.models.model import Companion  # noqa: PLC0415
+        from fairdesk.models.preparation.companions import with_companions  # noqa: PLC0415
         from fairdesk.models.sklearn.file import open_scikit  # noqa: PLC0415
 
         self._opened = None

@@ -19,7 +19,6 @@ import numpy as np
 from fairdesk.errors import FairDeskError, ModelError
 from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.dense.layers import DenseNetwork
-from fairdesk.models.inputs.companions import DescribedModel
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import OpenedModel, Takes, labels
 from fairdesk.models.onnx.writing import (
@@ -31,6 +30,7 @@ from fairdesk.models.onnx.writing import (
 )
 from fairdesk.models.open import open_model
 from fairdesk.models.pickles.loading import load
+from fairdesk.models.preparation.companions import DescribedModel
 from fairdesk.models.preparation.estimators import is_estimator
 from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.retrain.types import innermost

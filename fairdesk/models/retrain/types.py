@@ -83,7 +83,7 @@ def refit(
 
 def innermost(opened: OpenedModel) -> OpenedModel:
     """Return the model itself, without the transformers and descriptions around it."""
-    from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - as above
+    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - as above
     from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
 
     while True:
@@ -110,7 +110,7 @@ def _refuse_missing_classes(card: ModelCard, training_set: TrainingSet) -> None:
 
 def _taught(fed: FedModel, training_set: TrainingSet) -> TrainingBatch:
     """Put a lesson into the terms of the innermost model."""
-    from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - as above
+    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - as above
     from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
     from fairdesk.models.sklearn.file import ScikitModel  # noqa: PLC0415
 
@@ -141,7 +141,7 @@ def _rows(card: ModelCard, given: NDArray[np.float64] | Inputs) -> Any:  # noqa:
 
 def _rewrap(opened: OpenedModel, trained: OpenedModel) -> OpenedModel:
     """Put around a trained model what was around the one that was imported."""
-    from fairdesk.models.inputs.companions import DescribedModel  # noqa: PLC0415 - as above
+    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - as above
     from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
 
     if isinstance(opened, DescribedModel):

@@ -13,9 +13,9 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import names_around
 from fairdesk.models.dense.layers import DenseNetwork
-from fairdesk.models.inputs.companions import DescribedModel
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Step, Takes
+from fairdesk.models.preparation.companions import DescribedModel
 from fairdesk.models.structure.dense_layers import Activation, DenseLayer
 from tests import phrases
 from tests.models.dense.test_layers import REFERENCES

@@ -192,7 +192,7 @@ def test_broken_files_are_told(tmp_path, model):
 
 @pytest.mark.parametrize("content", [b"", b" \n\n", b"\xef\xbb\xbf"])
 def test_an_empty_file_tells_nothing(tmp_path, content):
-    from fairdesk.models.inputs.companions import with_companions
+    from fairdesk.models.preparation.companions import with_companions
 
     path = tmp_path / "names.txt"
     path.write_bytes(content)
@@ -237,7 +237,7 @@ def network(inputs):
 
 
 def test_a_transformer_stands_before_any_model(tmp_path):
-    from fairdesk.models.inputs.companions import with_companions
+    from fairdesk.models.preparation.companions import with_companions
 
     people = pd.DataFrame({"age": NUMBERS[:, 0], "job": ["cook", "clerk", "boss"] * 20})
     columns = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["job"]))
@@ -257,7 +257,7 @@ def test_a_transformer_stands_before_any_model(tmp_path):
 
 
 def test_transformers_go_in_the_order_given(tmp_path):
-    from fairdesk.models.inputs.companions import with_companions
+    from fairdesk.models.preparation.companions import with_companions
 
     scaler = StandardScaler().fit(NUMBERS)
     reduced = PCA(2).fit(scaler.transform(NUMBERS))
@@ -273,7 +273,7 @@ def test_transformers_go_in_the_order_given(tmp_path):
 
 
 def test_hints_leave_a_network_what_it_is(tmp_path):
-    from fairdesk.models.inputs.companions import with_companions
+    from fairdesk.models.preparation.companions import with_companions
 
     dense = network(3)
     opened = with_companions(dense, [beside(tmp_path, "scaler.pkl", StandardScaler().fit(NUMBERS))])

@@ -14,9 +14,8 @@ from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
 from fairdesk.gui.wizard.model.companion_row import CompanionRow
 from fairdesk.gui.wizard.model.inputs.dialog import Fed
 from fairdesk.gui.wizard.model.inputs.tabs import InputTabs
-from fairdesk.gui.wizard.model.numbering_card import NumberingCard
 from fairdesk.gui.wizard.model.opening import Opened
-from fairdesk.gui.wizard.model.preparing_card import PreparingCard
+from fairdesk.gui.wizard.model.preparing_card import NumberingCard, PreparingCard
 from fairdesk.gui.wizard.model.trust_card import held
 from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.state.wizard_state import WizardState

@@ -24,17 +24,17 @@ from fairdesk.gui.wizard.model.empty_part import EmptyPart
 from fairdesk.gui.wizard.model.environment_offer import offer_environment, offer_versions
 from fairdesk.gui.wizard.model.feeding import Feeding, Outcome, Tried
 from fairdesk.gui.wizard.model.inputs.dialog import asked_for_input
-from fairdesk.gui.wizard.model.numbering_card import Confirmed
 from fairdesk.gui.wizard.model.opened_part import OpenedPart
 from fairdesk.gui.wizard.model.opener import Opener
 from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish
+from fairdesk.gui.wizard.model.preparing_card import Confirmed
 from fairdesk.gui.wizard.model.trust_card import TrustCard
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import predictions
-from fairdesk.models.inputs.beside import with_codes_beside
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.models.preparation.beside import with_codes_beside
 
 _EMPTY, _TRUST, _OPENED, _OPENING = range(4)
 

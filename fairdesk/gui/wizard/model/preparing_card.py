@@ -1,14 +1,17 @@
-"""Ways to feed the model, of which the auditor chooses: usual preparations where no scaler came."""
+"""Ways to feed the model, of which the auditor chooses: preparations, and numbers of values."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from typing import NamedTuple
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QRadioButton
 
-from fairdesk.gui.kit import theme, tips
-from fairdesk.gui.kit.parts import Card, Words, clear, heading, in_order, quiet
+from fairdesk.gui.kit import layouts, theme, tips
+from fairdesk.gui.kit.parts import Card, Words, clear, heading, in_order, push_button, quiet
+from fairdesk.models.inputs import numbering
 from fairdesk.models.inputs.input_check import InputCheck
-from fairdesk.models.inputs.numbering import Order
+from fairdesk.models.inputs.numbering import Codes, Numbering, Order, codes_text
 from fairdesk.models.inputs.usual import CAVEAT, Offer
 from fairdesk.models.model import Mapping
 from fairdesk.wording.inspected import OFFERED
@@ -118,3 +121,58 @@ class PreparingCard(WaysCard):
             title = f"{offer.title[:1].upper()}{offer.title[1:]}"
             self._line(title, offer.mapping, tried_figures(offer))
         in_order(*self.choices)
+
+
+class Confirmed(NamedTuple):
+    """The columns whose values have these numbers; without any, those that they have now."""
+
+    columns: tuple[str, ...]
+    codes: Codes | None = None
+
+
+class NumberingCard(WaysCard):
+    """For each column the orders that authors use; what is chosen is a `Confirmed`."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "No file states the model’s numbers for categorical values: confirm them",
+            f"The audit cannot start before. {numbering.CAVEAT}",
+        )
+        self.as_now = push_button(
+            "Con&firm all as they are now",
+            lambda: self.chosen.emit(Confirmed(self._guessed)),
+            auto_default=False,
+        )
+        self.body.addLayout(layouts.row(self.as_now, layouts.stretch()))
+        self._guessed: tuple[str, ...] = ()
+        self._shown: tuple[Numbering, ...] = ()
+
+    def show_numberings(self, numberings: tuple[Numbering, ...], now: Mapping | None) -> None:
+        """Show the orders, and which of them the auditor has confirmed."""
+        self.setVisible(bool(numberings))
+        if numberings != self._shown:
+            self._shown = numberings
+            self._build(numberings)
+        self._guessed = () if now is None else now.guessed
+        self.as_now.setEnabled(bool(self._guessed))
+        held = {} if now is None else {each.attribute: each.codes for each in now.inputs}
+        for button, way in self._choices:
+            if isinstance(way, Confirmed):
+                (column,) = way.columns
+                confirmed = column not in self._guessed and held.get(column) == way.codes
+                with QSignalBlocker(button):
+                    button.setChecked(confirmed)
+
+    def _build(self, numberings: tuple[Numbering, ...]) -> None:
+        self._choices = []
+        clear(self._lines)
+        for each in numberings:
+            self._heads(f"“{each.column}”", "Accuracy", "AUC", "Calibration error")
+            for order in each.orders:
+                error = "–" if order.calibration is None else f"{order.calibration:.3f}"
+                self._line(
+                    f"{codes_text(order.codes)} ({order.title})",
+                    Confirmed((each.column,), order.codes),
+                    {**tried_figures(order), "calibration error": error},
+                )
+        in_order(*self.choices, self.as_now)
