@@ -163,7 +163,7 @@ class Proposer:
             name: column
             for name, column in found.items()
             if column is not None
-            and hinted(self.card.hints.codes, name, column.name)
+            and hinted(self.card.hints.codes, name, column.name) is not None
             and loose(name).replace(loose(column.name), "", 1) not in map(loose, column.values)
         }
 
