@@ -18,7 +18,7 @@ from fairdesk.audit.worker import guest
 from fairdesk.audit.worker import server as serving
 from fairdesk.certify.proof import certificate
 from fairdesk.files import sha256
-from fairdesk.models.model import ModelCard, Takes
+from fairdesk.models.model import Hints, ModelCard, Takes
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Found, Measured, Progress, timed
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
@@ -183,6 +183,7 @@ class Opened:
             named=False,
             classes=("0", "1"),
             scores="probabilities",
+            hints=Hints(codes={"sex": {"female": 0.0, "male": 1.0}}),
         )
 
     def matrix_scores(self, matrix):

@@ -65,7 +65,9 @@ def domain_of(table, mapping, label, protected, limits=None, *, takes_missing=()
 
 
 def write_model(path, misbehaviour="pass", opening=""):
-    """Write a pickle whose model runs ``misbehaviour`` at every call."""
+    """Write a pickle whose model runs ``misbehaviour`` at every call, and its codes beside it."""
+    codes = path.with_name(f"{path.stem}.codes.json")
+    codes.write_text('{"sex": {"female": 0, "male": 1}}', encoding="utf-8")
     indented = textwrap.indent(misbehaviour, " " * 8).strip()
     path.write_bytes(pickle.dumps(Program(MODEL.format(misbehaviour=indented, opening=opening))))
     return path
