@@ -175,8 +175,10 @@ def demand(mapping: Mapping) -> SpecError | None:
         return None
     guessed = [item for item in mapping.inputs if item.guessed]
     first = guessed[0]
-    codes = {value: int(number) for value, number in first.codes.items()}
+    codes = {value: int(number) for value, number in [*first.codes.items()][:_SHOWN]}
     example = json.dumps({first.attribute: codes}, ensure_ascii=False)
+    if len(codes) < len(first.codes):
+        example = f"{example[:-2]}, …}}}}"
     return SpecError(
         f"The numbers that the model takes for the values of {listing(mapping.guessed)} are not "
         "known.",
