@@ -36,15 +36,6 @@ def locked(name: str) -> dict[str, str]:
     return {line.partition(" --hash")[0].strip(): line for line in lines}
 
 
-def test_a_folder_holds_a_dozen_modules_at_most():
-    rooms = {path.parent for path in (HOUSE / "fairdesk").rglob("*.py")}
-    sizes = {
-        room.relative_to(HOUSE).as_posix(): len({*room.glob("*.py")} - {room / "__init__.py"})
-        for room in rooms
-    }
-    assert {room: size for room, size in sizes.items() if size > 12} == {}
-
-
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_locked_package_has_a_version_and_hashes(name):
     requirements = locked(name)

@@ -162,7 +162,7 @@ class Lexicon:
     ) -> list[str]:
         """Change the words that go with the old term of a category to those of a new one.
 
-        Only where the text has words of one term: else it is not known of whom each speaks.
+        Only where the text has words of one term: else it is not known which person each refers to.
         """
         own = [words(each) for each in self.terms[category]]
         after = self._beside.get(own[term])
