@@ -23,7 +23,8 @@ class Case(NamedTuple):
 
     `rates` has the rate of favourable decisions of each group, to three digits; `rows` the number
     of rows of some of them. `accuracy` compares the decisions with the recorded outcome, in
-    percent. Where decisions are `drawn` at random, rates are near those of one draw.
+    percent. Where decisions are `drawn` at random, rates are near those of one draw. `by` is the
+    attribute that tells the groups apart, if not the protected column.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Case(NamedTuple):
     favourable: str = "1"
     rows: dict[str, int] | None = None
     drawn: bool = False
+    by: str = ""
 
 
 CASES = (
@@ -69,6 +71,22 @@ CASES = (
         arguments=("--trust-model",),
         drawn=True,
     ),
+    Case(
+        "birth_date",
+        "birth_date",
+        {
+            "up to 24": 0.612,
+            "25 to 34": 0.674,
+            "35 to 44": 0.688,
+            "45 to 54": 0.730,
+            "55 to 64": 0.793,
+            "65 and over": 0.784,
+        },
+        78.8,
+        ("--age-at", "2024-12-31"),
+        rows={"up to 24": 152, "65 and over": 204},
+        by="age from birth_date",
+    ),
 )
 #: Cases that are not right yet.
 PENDING = {
@@ -93,7 +111,7 @@ def audit_by_groups(folder, out, case, capsys):
     tables = [
         each
         for each in json.loads(printed)["figures"]
-        if each.get("of") == "decisions" and each["attributes"] == [case.protected]
+        if each.get("of") == "decisions" and each["attributes"] == [case.by or case.protected]
     ]
     return {line["values"][0]: line for line in tables[0]["lines"]}
 

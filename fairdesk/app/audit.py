@@ -387,7 +387,10 @@ def plan_of(question: Question, found: Inspection) -> AuditPlan:
     )
     if not question.person and plan.only_texts:
         plan.person = TEXT
-    plan.protect(question.protected, question.limits)
+    edges = {name for run in question.runs for name in run.edges}
+    if question.standard is not None:
+        edges.update(question.standard.edges)
+    plan.protect(question.protected, question.limits, edges)
     plan.companion_choice = question.companions
     return plan
 

@@ -6,14 +6,23 @@ Both fill in an `AuditPlan`; only it makes of that a domain and an `AuditSpec`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.data.domain.attributes import UNKNOWN_NAMES, Attribute, Limit, Role, attribute_of
+from fairdesk.data.columns.dates import age_name, is_of_dates
+from fairdesk.data.domain.attributes import (
+    EVERY_VALUE_UP_TO,
+    UNKNOWN_NAMES,
+    Attribute,
+    Limit,
+    Role,
+    attribute_of,
+)
 from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.support import CompanionChoice, Support, chosen_support, learn_support
@@ -47,6 +56,8 @@ class Choice:
     given : Limit or tuple, optional
         Instead of these limits and step: what `attribute_of` takes. A list of names is complete:
         it names missing cells too, or they are not allowed.
+    thresholds : bool
+        Whether the auditor gave the bin boundaries of a number.
     """
 
     role: Role = Role.VARIES
@@ -55,6 +66,7 @@ class Choice:
     every_value: bool = False
     unknown: bool | None = None
     given: Limit | tuple[int | float | str, ...] | None = None
+    thresholds: bool = False
 
 
 #: What a row is where a model reads nothing but texts, and the auditor says nothing else.
@@ -173,8 +185,35 @@ class AuditPlan:
         """
         column = self.data().column(name)
         choice = self.choice(name)
+        if choice.role is Role.PROTECTED:
+            self._check_groups(column, choice)
         unknown = may_be_unknown(column) and choice.unknown is not False
         return _attribute(column, choice, unknown=unknown and self.takes_missing(name))
+
+    def _check_groups(self, column: Column, choice: Choice) -> None:
+        """Refuse a protected column whose values make no groups: single days, probabilities."""
+        name = column.name
+        if is_of_dates(column):
+            raise SpecError(
+                f"The column “{name}” holds dates, and single days are no groups.",
+                why="Dates are compared by age, in whole years at a date.",
+                remedy=f"On the Data page add the ages at a date, then protect “{age_name(name)}” "
+                "(on the command line, --protected does both; --age-at gives the date).",
+                setting="protected",
+            )
+        asked = choice.limits or choice.given or choice.step or choice.thresholds
+        if column.kind is Kind.REAL and 0 <= column.low < column.high <= 1 and not asked:
+            codes = self.data().codes[:, self.data().index(name)]
+            if np.unique(codes[~np.isnan(codes)]).size > EVERY_VALUE_UP_TO:
+                raise SpecError(
+                    f"The column “{name}” holds numbers from 0 to 1, such as probabilities of "
+                    "belonging to a group, and defines no groups.",
+                    why="In bins of a probability the members of several groups are mixed, so a "
+                    "comparison of the bins says little of the groups.",
+                    remedy="Protect a column with the groups themselves, or give the thresholds "
+                    f"that divide this one (--bins {name}=0.5) or its allowed range.",
+                    setting="protected",
+                )
 
     def takes_missing(self, name: str) -> bool:
         """Return whether missing cells of a column can be a category that is asked about.
@@ -194,7 +233,9 @@ class AuditPlan:
         """Make the protected attributes that the model is not given; raises like `attribute`."""
         return tuple(map(self.attribute, self.protected_names(self.unseen_names())))
 
-    def protect(self, protected: Collection[str], limits: Limits) -> None:
+    def protect(
+        self, protected: Collection[str], limits: Limits, edges: Collection[str] = ()
+    ) -> None:
         """Decide about all attributes at once, by the names of columns.
 
         Parameters
@@ -203,6 +244,8 @@ class AuditPlan:
             The columns to compare. Those that the model is not given tell groups apart only.
         limits : Limits
             What may be asked about; what is left out is as in the data.
+        edges : collection of str
+            The columns of numbers whose bin boundaries are given.
 
         Raises
         ------
@@ -212,6 +255,8 @@ class AuditPlan:
             When a protected or limited column is no attribute.
         """
         table, names = self.data(), self.attribute_names()
+        ages = {each.derived: each.name for each in table.columns if each.derived}
+        protected = [ages.get(name, name) for name in protected]
         for name in protected:
             with concerning("protected"):
                 table.index(name)
@@ -239,7 +284,11 @@ class AuditPlan:
                 )
         self.constraints = limits.constraints
         self.choices = {
-            name: _choice(table.column(name), limits, protected=name in protected) for name in known
+            name: replace(
+                _choice(table.column(name), limits, protected=name in protected),
+                thresholds=name in edges,
+            )
+            for name in known
         }
 
     @property

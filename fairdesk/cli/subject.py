@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,16 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="correct texts whose encoding differs from the rest of the file",
     )
+    add(
+        "--age-at",
+        type=iso_date,
+        metavar="DATE",
+        help=(
+            "a protected column of dates is compared by age in whole years, in bands: the date at "
+            "which the ages are, like 2024-12-31; by default the newest date of the other columns "
+            "of dates, or today if there are none"
+        ),
+    )
 
 
 def subject_of(arguments: argparse.Namespace) -> Subject:
@@ -213,7 +224,17 @@ def subject_of(arguments: argparse.Namespace) -> Subject:
         columns=_readings(arguments),
         encoding_mended=arguments.mend_encoding,
         prepare=arguments.prepare,
+        protected=tuple(getattr(arguments, "protected", ())),
+        age_at=arguments.age_at or "",
     )
+
+
+def iso_date(text: str) -> str:
+    """Read a date like 2024-12-31; raises `argparse.ArgumentTypeError` where it is none."""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"“{text}” is no date like 2024-12-31") from None
 
 
 def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:

@@ -95,6 +95,8 @@ class Dialect(msgspec.Struct, frozen=True):
     encoding_mended : bool
         Whether texts that were written in another encoding than the rest of the file (“KÃ¶ln”
         for “Köln”) are read as what they were meant to be.
+    ages : dict[str, str]
+        Columns of dates from which a column of ages follows, each with the date of the ages.
     delimiter : str
         One character.
     encoding : str
@@ -116,6 +118,7 @@ class Dialect(msgspec.Struct, frozen=True):
     table: str = ""
     columns: dict[str, ColumnReading] = msgspec.field(default_factory=dict)
     encoding_mended: bool = False
+    ages: dict[str, str] = msgspec.field(default_factory=dict)
 
     def reading(self, name: str) -> ColumnReading:
         """Return what was decided of a column; nothing where it is not named."""
@@ -201,6 +204,8 @@ class Column(msgspec.Struct, frozen=True):
         How many cells are odd, mended ones among them.
     garbled : tuple[Garbled, ...]
         Texts in another encoding, the most frequent first, at most `MOST_LISTED`.
+    derived : str
+        Of ages: the column of dates from which they follow; it is no column of the file.
     """
 
     name: str
@@ -216,6 +221,7 @@ class Column(msgspec.Struct, frozen=True):
     odd: tuple[OddCell, ...] = ()
     odd_rows: int = 0
     garbled: tuple[Garbled, ...] = ()
+    derived: str = ""
 
     def text(self, code: float) -> str:
         """Write a code as the file would (with a decimal point); missing as its token."""

@@ -11,6 +11,7 @@ import msgspec
 
 from fairdesk.audit.environments import environments
 from fairdesk.audit.worker.client import Worker
+from fairdesk.data.columns.dates import default_date, is_of_dates
 from fairdesk.data.columns.rereading import check_reading
 from fairdesk.data.columns.retyping import included, retype
 from fairdesk.data.profiling.outcomes import canonical, comparison
@@ -81,6 +82,11 @@ class Subject(msgspec.Struct, frozen=True):
     prepare : str
         A usual preparation that the auditor chose, fitted on the table: as
         `fairdesk.models.inputs.usual.read_key` reads it.
+    protected : tuple[str, ...]
+        Of the protected columns those of dates get a column of ages.
+    age_at : str
+        The date at which these are, as ISO 8601 writes it, if not
+        `fairdesk.data.columns.dates.default_date`.
     """
 
     data: Path
@@ -101,6 +107,8 @@ class Subject(msgspec.Struct, frozen=True):
     columns: dict[str, ColumnReading] = msgspec.field(default_factory=dict)
     encoding_mended: bool = False
     prepare: str = ""
+    protected: tuple[str, ...] = ()
+    age_at: str = ""
 
 
 @dataclass(frozen=True)
@@ -252,13 +260,21 @@ def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
 
 def _table(worker: Worker, subject: Subject) -> Table:
     table = _found_table(worker, subject)
-    if not subject.columns and not subject.encoding_mended:
+    dated = [
+        name
+        for name in subject.protected
+        if name in table.names and is_of_dates(table.column(name)) and name != subject.label
+    ]
+    if not subject.columns and not subject.encoding_mended and not dated:
         return table
     for name in subject.columns:
         with concerning("columns"):
             table.index(name)
     dialect = msgspec.structs.replace(
-        table.source.dialect, columns=subject.columns, encoding_mended=subject.encoding_mended
+        table.source.dialect,
+        columns=subject.columns,
+        encoding_mended=subject.encoding_mended,
+        ages={name: subject.age_at or default_date(table, name).isoformat() for name in dated},
     )
     table = included(worker.read_table(subject.data, dialect), _decided(subject))
     for name, reading in subject.columns.items():

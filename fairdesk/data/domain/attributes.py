@@ -260,7 +260,8 @@ def attribute_of(
             attribute, low=0.0, high=float(len(attribute.values) - 1)
         )
     if role is Role.PROTECTED:
-        compared = _compared(attribute, every_value=every_value)
+        decades = bool(column.derived) and not every_value
+        compared = _compared(attribute, every_value=every_value, decades=decades)
         return msgspec.structs.replace(attribute, role=role, compared=compared)
     return msgspec.structs.replace(attribute, role=role)
 
@@ -378,8 +379,13 @@ def _listed(attribute: Attribute, column: Column, values: Sequence[int | float |
     )
 
 
-def _compared(attribute: Attribute, *, every_value: bool) -> tuple[float, ...]:
-    """Choose the codes of a protected attribute that are compared."""
+def _compared(
+    attribute: Attribute, *, every_value: bool, decades: bool = False
+) -> tuple[float, ...]:
+    """Choose the codes of a protected attribute that are compared.
+
+    Of ages in ``decades`` those in the middle of the usual bands: 25 to 34, 35 to 44.
+    """
     if attribute.values:
         return tuple(float(code) for code in range(len(attribute.values)))
     low, spacing = attribute.low, attribute.spacing
@@ -395,6 +401,8 @@ def _compared(attribute: Attribute, *, every_value: bool) -> tuple[float, ...]:
         codes = low + np.arange(count) * spacing
     elif span == 0:
         return (low,)
+    elif decades:
+        codes = np.arange(np.ceil(low / 10), np.floor(attribute.high / 10) + 1) * 10
     else:
         codes = low + span * (np.arange(BINS) + 0.5) / BINS
         if attribute.step:

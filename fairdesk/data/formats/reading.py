@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.columns.columns import numbered, typed
+from fairdesk.data.columns.dates import with_ages
 from fairdesk.data.columns.texts import Numbers, Texts
 from fairdesk.data.formats.cells import Cells, Watch, readable
 from fairdesk.data.formats.delimited import read_delimited
@@ -76,6 +77,11 @@ def read_table(
         )
     watching = _Watching(watch)
     if path.is_dir() or (path.is_file() and is_large(path)):
+        if dialect is not None and dialect.ages:
+            raise DataError(
+                "Ages cannot be derived from dates in a table that is read in parts.",
+                remedy="Add a column with the age to the table, and protect that.",
+            )
         return read_parts(path, dialect, watching.part(0.0, 1.0))
     with readable(path), path.open("rb") as stream:
         head = stream.read(16)
@@ -105,7 +111,7 @@ def read_table(
             return line_numbers(path, dialect, wanted)
         return {row: row + 1 for row in wanted}
 
-    columns = tuple(numbered(columns, lines))
+    columns, codes = with_ages(tuple(numbered(columns, lines)), codes, dialect)
     source = Source(str(path.absolute()), fingerprint, rows, dialect, tables)
     return Table(source, columns, codes)
 

@@ -11,6 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data import vocabulary
+from fairdesk.data.columns.dates import (
+    age_name,
+    at_date,
+    dates_of,
+    default_date,
+    is_of_dates,
+    today,
+)
 from fairdesk.data.columns.kinds import as_numbers, counts_rows, identifies, is_prose, name_parts
 from fairdesk.data.columns.number_formats import mostly_numbers
 from fairdesk.data.columns.rereading import (
@@ -151,14 +159,15 @@ def problems(table: Table) -> tuple[Problem, ...]:
         problem
         for position, column in enumerate(table.columns)
         for problem in (
-            *_of_reading(column, dialect),
+            *_of_reading(column, table),
             *_problems_of(column, np.ascontiguousarray(table.codes[:, position]), dialect),
         )
     )
 
 
-def _of_reading(column: Column, dialect: Dialect) -> Iterator[Problem]:
-    """Yield the problems with cells that are unlike the rest of their column."""
+def _of_reading(column: Column, table: Table) -> Iterator[Problem]:
+    """Yield the problems with how a column is read, and with cells that are unlike its others."""
+    dialect = table.source.dialect
     name = f"“{column.name}”"
     if column.odd:
         yield _odd(column, dialect)
@@ -181,6 +190,30 @@ def _of_reading(column: Column, dialect: Dialect) -> Iterator[Problem]:
         )
     if column.garbled:
         yield _garbled(column, dialect)
+    if is_of_dates(column):
+        yield _dated(table, column)
+
+
+def _dated(table: Table, column: Column) -> Problem:
+    """Say that a column holds dates, and offer the ages that follow from them."""
+    name, dialect = column.name, table.source.dialect
+    newest = max(dates_of(column.values) or [today()])
+    days = sorted({today(), default_date(table, name), newest}, reverse=True)
+    chosen = dialect.ages.get(name)
+    what = f"“{name}” holds dates."
+    remedy = (
+        f"“{age_name(name)}” has the ages at {chosen}: protect that, to compare groups by age."
+        if chosen
+        else "Single days are no groups. To compare groups by age, add the ages at a date (on the "
+        f"command line: --protected {name}, with --age-at for another date than "
+        f"{default_date(table, name)}), and protect these."
+    )
+    changes = tuple(
+        Change(f"Add the ages at {day}", at_date(dialect, name, day))
+        for day in days
+        if day.isoformat() != chosen
+    )
+    return Problem(name, what, remedy, changes=changes)
 
 
 def _plain_number(text: str, decimal: str) -> float:

@@ -191,7 +191,7 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     values |= {"best_rate": rate_of(table, best), "best": group_text(table, best)}
     values |= {"n": words.number(worst.n_samples), "best_people": words.number(best.n_samples)}
     if shown_of(table) is None:
-        return _none_shown(table, worst, values, f"{interval}{chance}")
+        return _none_shown(table, worst, {**values, "interval": interval, "chance": chance})
     sentence = say(
         "The lowest impact ratio by {by} in {what} is {ratio}{interval}: {rate} for {group} "
         "(n = {n}) against {best_rate} for {best} (n = {best_people}, the reference){chance}.",
@@ -211,17 +211,13 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     return Statement("observed", label, values["ratio"], said, brief)
 
 
-def _none_shown(
-    table: GroupTable, lowest: GroupLine, values: dict[str, str], certainty: str
-) -> Statement:
+def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) -> Statement:
     """Say that no group is shown to have a lower rate, and why the lowest is not.
 
     Parameters
     ----------
     values : dict[str, str]
         What `worst_statement` says of the lowest group and the reference.
-    certainty : str
-        The interval of the lowest impact ratio, and its p-value.
     """
     label, value = say("Groups with a lower rate by {by}", **values), say("None shown")
     said = say(
@@ -237,8 +233,8 @@ def _none_shown(
     else:
         why = say("the difference may be due to chance")
     lower = say(
-        "The lowest impact ratio is {ratio}{certainty}, {rate} for {group} (n = {n}): {why}.",
-        certainty=certainty,
+        "The lowest impact ratio is {ratio}{interval}: {rate} for {group} (n = {n}){chance}; "
+        "{why}.",
         why=why,
         **values,
     )

@@ -67,7 +67,9 @@ class Proposer:
         self.problems: list[str] = []
         self.notes: list[str] = []
         self._refused: set[str] = set()
-        self._others = [column for column in table.columns if column.name != label]
+        self._others = [
+            column for column in table.columns if column.name != label and not column.derived
+        ]
         self._offered = [column for column in self._others if column.kind is not Kind.IGNORED]
 
     def inputs(self, arrangement: str = "") -> tuple[Made, str]:
