@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.columns.dates import age_name
 from fairdesk.data.columns.kinds import as_numbers, identifies, in_order, is_prose
 from fairdesk.data.columns.rereading import format_words, number_text
 from fairdesk.data.domain.attributes import BINS, Attribute, Role, attribute_of
@@ -81,6 +82,11 @@ def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
             "Texts in a different encoding from the rest of the file were corrected"
             + (f", for example {_listed(tuple(garbled))}." if garbled else "."),
             {"encoding_mended": garbled},
+        )
+    for name, at in spec.data.dialect.ages.items():
+        yield Decision(
+            f"“{age_name(name)}” has the whole years from “{name}” to {at}.",
+            {"column": name, "age_at": at},
         )
     for column in spec.columns:
         yield from _about_reading(column, spec.data.dialect)

@@ -11,7 +11,7 @@ import msgspec
 
 from fairdesk.audit.environments import environments
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.columns.dates import default_date, is_of_dates
+from fairdesk.data.columns.dates import dated, default_date
 from fairdesk.data.columns.rereading import check_reading
 from fairdesk.data.columns.retyping import included, retype
 from fairdesk.data.profiling.outcomes import canonical, comparison
@@ -260,12 +260,8 @@ def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
 
 def _table(worker: Worker, subject: Subject) -> Table:
     table = _found_table(worker, subject)
-    dated = [
-        name
-        for name in subject.protected
-        if name in table.names and is_of_dates(table.column(name)) and name != subject.label
-    ]
-    if not subject.columns and not subject.encoding_mended and not dated:
+    born = dated(table, subject.protected)
+    if not subject.columns and not subject.encoding_mended and not born:
         return table
     for name in subject.columns:
         with concerning("columns"):
@@ -274,7 +270,7 @@ def _table(worker: Worker, subject: Subject) -> Table:
         table.source.dialect,
         columns=subject.columns,
         encoding_mended=subject.encoding_mended,
-        ages={name: subject.age_at or default_date(table, name).isoformat() for name in dated},
+        ages={name: subject.age_at or default_date(table, name).isoformat() for name in born},
     )
     table = included(worker.read_table(subject.data, dialect), _decided(subject))
     for name, reading in subject.columns.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, date, datetime
 
 import msgspec
@@ -85,6 +85,15 @@ def today() -> date:
 def age_name(name: str) -> str:
     """Name the column of the ages that follow from a column of dates."""
     return f"age from {name}"
+
+
+def dated(table: Table, names: Collection[str]) -> tuple[str, ...]:
+    """Return the columns of dates that some names mean: their own, or those of their ages."""
+    return tuple(
+        column.name
+        for column in table.columns
+        if {column.name, age_name(column.name)} & set(names) and is_of_dates(column)
+    )
 
 
 def with_ages(

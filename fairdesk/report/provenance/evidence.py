@@ -228,6 +228,8 @@ def _reading(dialect: Dialect) -> Iterator[str]:
             yield _flag("mend", f"{name}:{text}={shown}")
     if dialect.encoding_mended:
         yield "--mend-encoding"
+    for at in sorted(set(dialect.ages.values())):
+        yield _flag("age-at", at)
 
 
 def _searching(run: RunSpec) -> list[str]:

@@ -110,6 +110,12 @@ def test_what_holds_no_dates_has_no_ages(births):
         with_ages(births, date(1900, 1, 1))
 
 
+def test_a_column_of_dates_is_meant_by_its_name_and_that_of_its_ages(births):
+    for name in ("born", "age from born"):
+        assert dates.dated(births, ("size", name)) == ("born",)
+    assert dates.dated(births, ("size", "ok")) == ()
+
+
 def plan_of(table, name, **choice):
     plan = AuditPlan(table=table, label="ok")
     plan.choose(name, Choice(Role.PROTECTED, **choice))
