@@ -197,7 +197,7 @@ class AuditPlan:
             raise SpecError(
                 f"The column “{name}” holds dates, and single days are no groups.",
                 why="Dates are compared by age, in whole years at a date.",
-                remedy=f"On the Data page add the ages at a date, then protect “{age_name(name)}” "
+                remedy=f"Add the ages at a date to the data, then protect “{age_name(name)}” "
                 "(on the command line, --protected does both; --age-at gives the date).",
                 setting="protected",
             )

@@ -234,7 +234,7 @@ def iso_date(text: str) -> str:
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
-        raise argparse.ArgumentTypeError(f"“{text}” is no date like 2024-12-31") from None
+        raise argparse.ArgumentTypeError(f"“{text}” is not a date like 2024-12-31") from None
 
 
 def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
