@@ -58,6 +58,8 @@ def _inspect(arguments: argparse.Namespace) -> int:
         )
         if arguments.protected:
             plan.protect(arguments.protected, Limits())
+            # refuses what makes no groups, as an audit does
+            plan.unseen()
         absent = _absent(plan)
         support = plan.found_support() if arguments.protected else Support()
     companions = (*support.companions, *support.proposed)
