@@ -17,7 +17,7 @@ from fairdesk.audit.shards.searches import Searches
 from fairdesk.audit.shards.shard import Dealing
 from fairdesk.audit.shards.whole import Whole
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.division import Setting
+from fairdesk.individual.engine.division import Merging, Setting
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import ModelCard, OpenedModel
 
@@ -41,10 +41,7 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
     # a table that is larger than memory is read where it lies
     lies_here = not isinstance(inputs, MitigationInputs) and inputs.all_rows is not None
     if division.counts and workers > 1 and audit.mapping.inputs and not lies_here:
-        options = parse_options(run.method, run.options)
-        setting = _setting(audit, run, inputs)
-        merging = load_merging(run.method, setting, options, run.rng())
-        counts = Counts(audit.domain, run, inputs, merging, workers)
+        counts = Counts(audit.domain, run, inputs, merging_of(audit, run, inputs), workers)
         if counts.wanted:
             return counts
     by = division.by
@@ -57,6 +54,12 @@ def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1)
             raise TypeError(f"{run.method} does not search")
         return Searches(audit.domain, run, inputs, workers)
     return Whole(run, inputs)
+
+
+def merging_of(audit: AuditSpec, run: RunSpec, inputs: RunInputs) -> Merging:
+    """Return what adds up the units of a run that counts."""
+    options = parse_options(run.method, run.options)
+    return load_merging(run.method, _setting(audit, run, inputs), options, run.rng())
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,9 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.figures import (
-    GROUPS,
     RULE_SETS,
     Ask,
     check_exact_shares,
-    check_groups,
     check_proven,
     check_rule_sets,
 )
@@ -43,6 +41,7 @@ from fairdesk.audit.verify.files import (
 )
 from fairdesk.audit.verify.pairs import ASKED_AGAIN, check_distances, check_pairs
 from fairdesk.audit.verify.record import Anchor, check_record
+from fairdesk.audit.verify.rows import check_rows, covers_all_rows
 from fairdesk.audit.verify.tally import untried
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
@@ -53,12 +52,17 @@ from fairdesk.data.table import Table
 from fairdesk.errors import DataError, StoreError
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.results.events import Rows
-from fairdesk.results.groups import GroupGap, GroupTable
+from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
 from fairdesk.results.mitigation import Trial
-from fairdesk.results.proofs import NeighbourhoodCounts, PairShare
+from fairdesk.results.proofs import PairShare
 from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate
 
+#: Figures that rest on random samples.
+_BY_CHANCE = (
+    *(Share, ExcessChange, PairShare, RandomBaseline, GradientFidelity),
+    *(GroupGap, LinearGroup, TermRate, RuleSet, Trial),
+)
 _NO_MODEL = "The model was not given: give it with --model."
 _NO_DATA = "The data were not given: give them with --data."
 _OTHER_MODEL = "A different model is not queried: its outputs are not relevant to this audit."
@@ -158,7 +162,7 @@ def recheck(
     except StoreError as error:
         yield Check("Pairs can be read", 1, 1, 0, (str(error),))
     say("Recalculating group metrics")
-    yield from _figures(worker, store, ask, people, rng, reason)
+    yield from _figures(worker, store, ask, people, rng, asked.seconds, reason)
     for run in store.certified_runs():
         yield from _certificate(worker, store, run, asked, ask, people, rng, reason, say)
 
@@ -235,25 +239,22 @@ def _figures(
     ask: Ask | None,
     people: Rows,
     rng: np.random.Generator,
+    seconds: float,
     reason: str,
 ) -> Iterator[Check]:
     """Count again what follows from the rows of the data."""
-    kinds = {type(each) for run in store.runs() for each in run.figures}
-    if GroupTable in kinds:
-        recorded = bool(store.spec.predictions)
-        yield check_groups(store, worker) if ask or recorded else untried(GROUPS, reason)
-    if RuleSet in kinds:
+    runs = store.runs()
+    counts = worker if ask or store.spec.predictions else None
+    yield from check_rows(store, counts, seconds, reason)
+    figures = [(run.spec.method, each) for run in runs for each in run.figures]
+    if any(isinstance(each, RuleSet) for _, each in figures):
         yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, reason)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
-    if NeighbourhoodCounts in kinds:
-        yield untried(
-            "Data rows certified with their neighbours",
-            "This needs the whole run: “fairdesk reproduce” repeats it.",
-        )
-    one_by_one = {Share, ExcessChange, PairShare, RandomBaseline, GradientFidelity}
-    chance = kinds & {*one_by_one, GroupGap, LinearGroup, TermRate, RuleSet, Trial}
-    if chance:
+    if any(
+        isinstance(each, _BY_CHANCE) and not covers_all_rows(method, each)
+        for method, each in figures
+    ):
         yield untried(
             "Estimates from samples, and mitigation results",
             "This needs the whole run: “fairdesk reproduce” repeats it with the same random seeds.",

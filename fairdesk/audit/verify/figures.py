@@ -1,23 +1,16 @@
-"""Figures of an audit worked out again: tables of groups, rule sets, shares of everybody."""
+"""Figures of an audit worked out again: subgroups, exact shares of the domain, proven shares."""
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.runs.run import run as run_again
-from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.pairs import TOLERANCE
 from fairdesk.audit.verify.tally import Tally
-from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.certificate import Header
 from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.data.domain.attributes import encode
@@ -44,7 +37,6 @@ _DRAWN, _CHANCE = 20_000, 1e-4
 #: Members of similar sets that are asked about at once.
 _AT_ONCE = 200_000
 
-GROUPS = "Group tables, recalculated"
 RULE_SETS = "Subgroups: their members in the data, and the rates of the members"
 
 Ask = Callable[[Rows], Scores]
@@ -112,39 +104,6 @@ def _equal(then: object, now: object, close: float) -> bool:
 def _shown(value: object) -> str:
     text = "nothing" if value is None else f"{value!r}" if isinstance(value, float) else f"{value}"
     return text if len(text) <= 80 else f"{text[:79]}…"
-
-
-def check_groups(store: Store, worker: Worker) -> Check:
-    """Count again how groups fare, and compare that with every table that the audit has."""
-    tally = Tally(GROUPS)
-    measured = [run for run in store.runs() if _answers(run, QuestionKind.RATES) and run.figures]
-    with (
-        tempfile.TemporaryDirectory(prefix="fairdesk-") as folder,
-        Store.create(Path(folder) / "again.fairdesk", store.spec, store.table()) as again,
-    ):
-        for run in measured:
-            if run.state != "done":
-                tally.leave(f"Run {run.id} was not completed: its tables are partial.")
-                continue
-            if run.answers_changed:
-                tally.leave(
-                    f"Run {run.id}: the model returned different outputs for the same rows in it."
-                )
-                continue
-            *_, ended = run_again(worker, again, run.spec)
-            if ended.state != "done" or ended.message:
-                tally.leave(f"Run {run.id} could not be repeated: {ended.message}")
-                continue
-            wrong = differences(run.figures, again.runs()[-1].figures)
-            tally.agree(max(len(run.figures) - len(wrong), 0))
-            for message in wrong:
-                tally.differ(f"Run {run.id}: {message}")
-    return tally.check()
-
-
-def _answers(run: RunRecord, answers: QuestionKind) -> bool:
-    method = METHODS.get(run.spec.method)
-    return method is not None and method.answers is answers
 
 
 def check_rule_sets(store: Store, ask: Ask) -> Check:

@@ -15,7 +15,7 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.schema import add_entry
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
-from fairdesk.audit.verify.figures import GROUPS, RULE_SETS, check_proven
+from fairdesk.audit.verify.figures import RULE_SETS, check_proven
 from fairdesk.audit.verify.files import SAME_DATA, SAME_MODEL, SAME_TABLE
 from fairdesk.audit.verify.pairs import ASKED_AGAIN
 from fairdesk.audit.verify.record import (
@@ -30,6 +30,7 @@ from fairdesk.audit.verify.record import (
     Anchor,
     check_record,
 )
+from fairdesk.audit.verify.rows import GROUPS
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.errors import StoreError
