@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,9 +17,10 @@ from fairdesk.audit.verify.certificate import (
     check_certificate,
     is_audit,
 )
-from fairdesk.audit.verify.checks import VerifyRequest
+from fairdesk.audit.verify.checks import SECONDS, VerifyRequest
 from fairdesk.audit.verify.reproducing import ReproduceRequest
 from fairdesk.certify.proof.certificate import SUFFIX
+from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.cli.parsing import AddParser, add_cluster, add_json, add_opening, whole_number
 from fairdesk.cli.terminal import (
     FAILED,
@@ -29,6 +31,7 @@ from fairdesk.cli.terminal import (
     stoppable_worker,
 )
 from fairdesk.report.verified import summary as verified
+from fairdesk.report.verified.summary import check_lines, verdict_on
 from fairdesk.wording import words
 
 #: So many people are drawn from the boxes of each kind of a certificate.
@@ -36,10 +39,11 @@ _POINTS = 10_000
 #: Arguments that are called otherwise than what they are kept in.
 _SPELT = {"trust_certificate": "trust-certificate", "exported": "file"}
 _VERIFY_EPILOG = """\
-The exit code is 0 when there is no mismatch among the checks that could be made, 1 when there is at
-least one mismatch, or nothing could be checked. Skipped checks are listed and do not change the
-code. 130 when it was stopped with Ctrl-C or SIGTERM. The audit is only read. The check relies on
-the model file’s SHA-256 hash, and on the model process for the model’s outputs.
+The first words are the verdict: “Verified” (exit code 0), “Verified in part”, with what was not
+checked (5), or “Does not match” (1; also when nothing could be checked). 130 when it was stopped
+with Ctrl-C or SIGTERM. Without a manifest or a signed report that was issued earlier it is not
+known whether anything was removed from the audit. The audit is only read. The check relies on the
+model file’s SHA-256 hash, and on the model process for the model’s outputs.
 """
 _REPRODUCE_EPILOG = """\
 The exit code is 0 when all results were the same, 1 when something differed or the command failed,
@@ -126,10 +130,10 @@ def _add_verification(parser: argparse.ArgumentParser) -> None:
         "--seconds",
         metavar="S",
         type=float,
-        default=60.0,
+        default=SECONDS,
         help=(
-            "time limit in seconds for re-proving regions of a proof certificate, and again for "
-            "the solver (default: 60); for an audit: per proof certificate; 0 skips both"
+            "time limit in seconds for re-proving regions of a proof certificate, together with "
+            f"the solver (default: {SECONDS:g}); for an audit: per proof certificate; 0 skips both"
         ),
     )
     add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
@@ -283,7 +287,7 @@ def _verify(arguments: argparse.Namespace) -> int:
         print_lines(json.dumps(msgspec.to_builtins(_verified_figures(found))))
     else:
         print_lines(_verified_summary(found))
-    return 0 if found.holds else FAILED
+    return _code(found.checks)
 
 
 def _verify_audit(arguments: argparse.Namespace) -> int:
@@ -319,7 +323,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
             bar(state)
 
         report = verified.run_again(worker, reproduce_request_of(arguments), watch)
-    return _tell(report, arguments) or (PARTLY if report.left else 0)
+    return _tell(report, arguments)
 
 
 def _tell(
@@ -329,7 +333,14 @@ def _tell(
     if out is not None:
         verified.write(report, out)
     print_lines(json.dumps(verified.figures(report)) if arguments.json else verified.text(report))
-    return 0 if report.holds else FAILED
+    return _code(report.checks)
+
+
+def _code(checks: Sequence[Check]) -> int:
+    """Return the exit code of a verdict on checks."""
+    if any(each.failed for each in checks):
+        return FAILED
+    return PARTLY if any(each.unknown for each in checks) else 0
 
 
 def _verified_figures(verified: Verified) -> dict[str, object]:
@@ -337,6 +348,7 @@ def _verified_figures(verified: Verified) -> dict[str, object]:
     header, checks = verified.header, verified.checks
     return {
         "holds": verified.holds,
+        "verdict": verdict_on(checks),
         "tried": sum(each.tried for each in checks),
         "violations": sum(each.failed for each in checks),
         "unknown": sum(each.unknown for each in checks),
@@ -349,11 +361,11 @@ def _verified_figures(verified: Verified) -> dict[str, object]:
     }
 
 
-def _verified_summary(verified: Verified) -> str:
+def _verified_summary(found: Verified) -> str:
     """Say what came of checking a certificate, for people."""
-    header = verified.header
+    header = found.header
     boxes = words.joined(
-        [f"{words.number(count)} {kind}" for kind, count in verified.leaves.items() if count]
+        [f"{words.number(count)} {kind}" for kind, count in found.leaves.items() if count]
     )
     total, *counts = (
         f"{int(each):,}"
@@ -366,17 +378,4 @@ def _verified_summary(verified: Verified) -> str:
         )
         + f"Regions: {boxes}."
     )
-    lines = [said, ""]
-    for each in verified.checks:
-        state = "FAILED" if each.failed else "passed" if each.tried else "skipped"
-        count = f"{words.number(each.failed)} of {words.number(each.tried)} contradict it"
-        open_ = f", undecided for {words.number(each.unknown)}" if each.unknown else ""
-        lines.append(f"{state:<10}{each.name}" + (f": {count}{open_}." if each.tried else "."))
-        lines += [f"{'':<10}{remark}" for remark in each.remarks]
-    lines += [
-        "",
-        "Nothing contradicts the proof certificate."
-        if verified.holds
-        else "The proof certificate is not valid.",
-    ]
-    return "\n".join(lines)
+    return "\n".join((verdict_on(found.checks), said, "", *check_lines(found.checks)))

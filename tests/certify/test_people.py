@@ -30,7 +30,7 @@ from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, NOBODY, UNDECIDED, decoded
 from fairdesk.certify.proof.verify import population
 from fairdesk.certify.proof.verify.population import People, _Proof, population_checks
-from fairdesk.certify.proof.verify.rates import rate_checks
+from fairdesk.certify.proof.verify.rates import rate_checks, rate_regions
 from fairdesk.certify.refine import Counted, Refinery
 from fairdesk.certify.results import people_shares
 from fairdesk.data.domain.domain import Domain
@@ -316,7 +316,7 @@ def checks_of(case: Small, header, arrays) -> set[str]:
     rng = np.random.default_rng(1)
     asked = case.fed.predict
     found = [*population_checks(header, arrays, asked, sample=400, everything=False, rng=rng)]
-    found += rate_checks(header, arrays, asked, sample=400, rng=rng)
+    found += rate_checks(rate_regions(header, arrays), asked, sample=400, rng=rng)
     return {each.name for each in found if each.failed}
 
 

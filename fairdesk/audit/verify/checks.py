@@ -63,6 +63,8 @@ _BY_CHANCE = (
     *(Share, ExcessChange, PairShare, RandomBaseline, GradientFidelity),
     *(GroupGap, LinearGroup, TermRate, RuleSet, Trial),
 )
+#: For what is proven once more, unless somebody says otherwise.
+SECONDS = 12.0
 _NO_MODEL = "The model was not given: give it with --model."
 _NO_DATA = "The data were not given: give them with --data."
 _OTHER_MODEL = "A different model is not queried: its outputs are not relevant to this audit."
@@ -82,8 +84,8 @@ class VerifyRequest(msgspec.Struct, frozen=True):
     sample : int, optional
         So many pairs are looked at, drawn at random; ``None`` for all.
     seconds : float
-        Of each certificate boxes are proven once more for so long, and a solver may look for
-        contradictions for so long.
+        For so long boxes of each certificate are proven once more, and a solver looks for
+        contradictions; and rows are decided once more with their neighbours.
     seed : int
         Of all randomness.
     points : int
@@ -101,7 +103,7 @@ class VerifyRequest(msgspec.Struct, frozen=True):
     model: Path | None = None
     companions: tuple[Path, ...] = ()
     sample: int | None = None
-    seconds: float = 60.0
+    seconds: float = SECONDS
     seed: int = 0
     points: int = 10_000
     everything: bool = False

@@ -61,6 +61,7 @@ class _Pairs:
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], runs: dict[int, RunRecord]) -> _Pairs:
+        gammas = {number: _gamma(run) for number, run in runs.items()}
         return cls(
             numbers=[each.id for each in pairs],
             rows=np.stack([each.row for each in pairs]),
@@ -68,7 +69,7 @@ class _Pairs:
             scores=np.array([(each.row_score, each.partner_score) for each in pairs]).T,
             decided=np.array([(each.row_class, each.partner_class) for each in pairs]).T,
             sufficient_alone=np.array([each.sufficient_alone for each in pairs], dtype=np.bool_),
-            gamma=np.array([_gamma(runs[each.run]) for each in pairs]),
+            gamma=np.array([gammas[each.run] for each in pairs]),
             constrained=np.array([runs[each.run].spec.plausible for each in pairs]),
         )
 

@@ -20,7 +20,7 @@ from fairdesk.report.content.status import check_marks
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
-from fairdesk.report.verified.files import anchor_of, check_files
+from fairdesk.report.verified.files import SIGNATURES, anchor_of, check_files
 from fairdesk.report.writing import replacing
 from fairdesk.wording import words
 
@@ -38,6 +38,14 @@ _AGAIN = (
     "Agreement of two runs shows that the findings follow from the audit plan, the data and "
     "the model; it does not show what they mean."
 )
+#: Said where nothing that was issued earlier was given.
+COMPLETENESS = (
+    "Completeness was not checked: whether runs or pairs were removed, with totals and audit log "
+    "rewritten to match, shows only against a manifest or a signed report that was issued earlier."
+)
+_ALL_MADE = "All checks were made."
+#: How a check that was not wholly made came out, and so many of them are named in a verdict.
+_LEFT, _MOST_NAMED = ("not checked", "partly checked"), 4
 #: By the endings of files.
 _FORMATS = (".json", ".html", ".pdf", ".txt")
 
@@ -59,6 +67,9 @@ class VerificationReport(msgspec.Struct, frozen=True):
         What was compared.
     then, now : dict[str, str]
         The versions of what made the audit, and of what checked it.
+    complete : bool
+        Whether it is known to have all that was in it when a manifest, or a report with a trusted
+        signature, was issued; of a reproduction that is no question.
     """
 
     what: str
@@ -69,6 +80,7 @@ class VerificationReport(msgspec.Struct, frozen=True):
     checks: tuple[Check, ...]
     then: dict[str, str]
     now: dict[str, str]
+    complete: bool = True
 
     @property
     def holds(self) -> bool:
@@ -116,8 +128,12 @@ def verify(
         checks = list(recheck(worker, store, asked, say, anchor))
         checks += check_marks(store.log_entries())
         say("Verifying exported files")
-        checks += check_files(store, asked.audit.absolute(), files, manifest, vouching)
-        return _account("verified", store.spec, asked.audit, checks)
+        of_files = list(check_files(store, asked.audit.absolute(), files, manifest, vouching))
+        signed = any(each.name == SIGNATURES and each.tried for each in of_files)
+        return msgspec.structs.replace(
+            _account("verified", store.spec, asked.audit, (*checks, *of_files)),
+            complete=anchor is not None or (signed and bool(vouching)),
+        )
 
 
 def run_again(
@@ -155,17 +171,30 @@ def _account(what: str, spec: AuditSpec, file: Path, checks: Sequence[Check]) ->
 
 def verdict(verification: VerificationReport) -> str:
     """Return the verdict: the first words of every form of it."""
-    if not verification.holds:
-        return "Does not match."
-    done = verification.what.capitalize()
-    if not verification.left:
-        return f"{done}."
-    results = words.counted(verification.left, "result")
-    return f"{done} in part: {results} not compared."
+    if verification.holds and verification.left and verification.what == "reproduced":
+        left = words.counted(verification.left, "result")
+        return f"Reproduced in part: {left} not compared."
+    return verdict_on(verification.checks, verification.what.capitalize())
+
+
+def verdict_on(checks: Sequence[Check], done: str = "Verified") -> str:
+    """Return the verdict on checks: the word that says it, and which of them it hangs on."""
+    if failed := [each for each in checks if each.failed]:
+        return f"Does not match: {_named(failed)}."
+    by_state = {name: [each for each in checks if state(each) == name] for name in _LEFT}
+    left = [f"{_named(some)} {name}" for name, some in by_state.items() if some]
+    return f"{done} in part: {'; '.join(left)}." if left else f"{done}."
+
+
+def _named(checks: Sequence[Check]) -> str:
+    """List checks, the first of many."""
+    names = [words.quoted(each.name) for each in checks[:_MOST_NAMED]]
+    more = len(checks) - len(names)
+    return words.joined([*names, f"{more} more"] if more else names)
 
 
 def summary(verification: VerificationReport) -> str:
-    """Return the verdict, whether anything differs, and how much could not be compared."""
+    """Return the verdict, how much was compared, and whether it is known to be complete."""
     tried = sum(each.tried - each.unknown for each in verification.checks if each.tried)
     failed = sum(each.failed for each in verification.checks)
     bad = sum(1 for each in verification.checks if each.failed)
@@ -176,10 +205,9 @@ def summary(verification: VerificationReport) -> str:
         if failed
         else f"No mismatch in {words.number(tried)} comparisons."
     )
-    said = f"{verdict(verification)} {said}"
-    if not left:
-        return f"{said} All checks were made."
-    return f"{said} Incomplete: {left} of the checks could not be made, or only partly."
+    made = f"{left} of the checks could not be made, or only partly." if left else _ALL_MADE
+    said = f"{verdict(verification)} {said} {made}"
+    return said if verification.complete else f"{said} {COMPLETENESS}"
 
 
 def state(check: Check) -> str:
@@ -204,22 +232,29 @@ def counts(check: Check) -> str:
     return ", ".join(parts)
 
 
+def check_lines(checks: Sequence[Check]) -> list[str]:
+    """Say in lines how each check came out."""
+    width = max((len(state(each)) for each in checks), default=0) + 2
+    lines = []
+    for each in checks:
+        how = counts(each)
+        lines.append(f"{state(each):<{width}}{each.name}" + (f": {how}." if how else "."))
+        lines += [f"{'':<{width}}{said}" for said in each.remarks]
+    return lines
+
+
 def text(verification: VerificationReport) -> str:
     """Say what came of it in lines."""
-    width = max((len(state(each)) for each in verification.checks), default=0) + 2
     lines = [
         summary(verification),
         f"{_kind(verification)} of {words.quoted(verification.title)} ({verification.audit}).",
         "",
+        *check_lines(verification.checks),
     ]
-    for each in verification.checks:
-        how = counts(each)
-        lines.append(f"{state(each):<{width}}{each.name}" + (f": {how}." if how else "."))
-        lines += [f"{'':<{width}}{said}" for said in each.remarks]
     changed = changed_versions(verification.then, verification.now)
     if changed:
         lines += ["", "Versions that changed:"]
-        lines += [f"{'':<{width}}{name}: {was}, now {there}" for name, was, there in changed]
+        lines += [f"  {name}: {was}, now {there}" for name, was, there in changed]
     return "\n".join(lines)
 
 
@@ -229,6 +264,7 @@ def figures(verification: VerificationReport) -> dict[str, object]:
         "what": verification.what,
         "verdict": verdict(verification),
         "holds": verification.holds,
+        "complete": verification.complete,
         "summary": summary(verification),
         "audit": verification.audit,
         "title": verification.title,

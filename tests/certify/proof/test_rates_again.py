@@ -23,7 +23,7 @@ from fairdesk.certify.proof.certificate import RATE_ARRAYS, CertificateError, de
 from fairdesk.certify.proof.points import Points
 from fairdesk.certify.proof.verify import provers
 from fairdesk.certify.proof.verify.population import People
-from fairdesk.certify.proof.verify.rates import RateRegions, rate_checks
+from fairdesk.certify.proof.verify.rates import RateRegions, rate_checks, rate_regions
 from fairdesk.certify.rates import impact_ratio
 from fairdesk.results.events import Certificate
 from fairdesk.results.proofs import GroupRate
@@ -65,7 +65,7 @@ def again(case: Small, header, arrays, *, small: int = 2):
     regions = RateRegions(header, arrays)
     with patch.object(reproof_rates, "SMALL", small):
         came = regions.proven_again(noted, seconds=60.0, everything=False)
-    which = regions.leaves()
+    which = regions.leaves
     proven = np.zeros_like(which.stated)
     for asked, found in kept:
         for b in range(len(asked[0])):
@@ -98,7 +98,7 @@ def test_rates_that_are_proven_again_hold_the_truth(seed, rules, wider, little) 
     }
     held(true, stated)
     rng = np.random.default_rng(0)
-    checks = list(rate_checks(header, arrays, case.fed.predict, sample=200, rng=rng))
+    checks = list(rate_checks(rate_regions(header, arrays), case.fed.predict, sample=200, rng=rng))
     assert [each.name for each in checks if each.failed] == []
     came, ends = again(case, header, arrays)
     assert came.name == phrases.RATES_PROVEN_AGAIN
@@ -163,7 +163,7 @@ def forged(header, arrays, leaf: int, shares: tuple[float, float]):
 def with_ends(header, arrays):
     """Return a header whose rates follow from its regions."""
     regions = RateRegions(header, arrays)
-    which = regions.leaves()
+    which = regions.leaves
     ends = regions.ends(which, which.stated)
     told = []
     for rates in header.rates:
@@ -181,7 +181,7 @@ def with_ends(header, arrays):
 def refuted(case: Small, header, arrays) -> set[str]:
     """Check rates, but for the draws: what fails."""
     rng = np.random.default_rng(1)
-    found = list(rate_checks(header, arrays, case.fed.predict, sample=0, rng=rng))
+    found = list(rate_checks(rate_regions(header, arrays), case.fed.predict, sample=0, rng=rng))
     return {each.name for each in [*found, again(case, header, arrays)[0]] if each.failed}
 
 
@@ -190,7 +190,7 @@ def test_a_forged_region_of_rates_is_caught() -> None:
     for _, case in tried(0):
         header, arrays = certified(case)
         assert refuted(case, with_ends(header, arrays), arrays) == set()
-        which = RateRegions(header, arrays).leaves()
+        which = RateRegions(header, arrays).leaves
         heaviest = np.argsort(-which.mass)[:3]
         for i in heaviest.tolist():
             favourable, other = which.stated[i].tolist()
@@ -236,7 +236,7 @@ def test_a_certificate_without_regions_of_rates_is_still_read_and_verified() -> 
     assert set(found) == set(older)
     assert refuted(case, header, older) == set()
     rng = np.random.default_rng(0)
-    (check,) = rate_checks(header, older, case.fed.predict, sample=0, rng=rng)
+    (check,) = rate_checks(rate_regions(header, older), case.fed.predict, sample=0, rng=rng)
     assert "earlier version" in check.remarks[0]
 
 
@@ -316,4 +316,4 @@ def test_a_cut_outside_of_its_region_of_rates_is_refused() -> None:
     bent = arrays | {"rate_cut": arrays["rate_cut"].copy()}
     bent["rate_cut"][inner[0]] = 10**6
     with pytest.raises(CertificateError):
-        RateRegions(header, bent).leaves()
+        len(RateRegions(header, bent).leaves.nodes)

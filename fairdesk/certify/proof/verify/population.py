@@ -220,12 +220,12 @@ class People:
     ) -> Float64:
         """Return which share of each cell's weight is between two places of an axis."""
         own = self.weights[axis]
-        seen, whole = np.zeros((len(low), cells)), np.zeros(cells)
-        np.add.at(whole, own.cells, own.between(own.starts, own.ends))
-        for start, end, cell in zip(own.starts, own.ends, own.cells, strict=True):
-            first = np.clip(low, start, end)
-            seen[:, cell] += own.between(first, np.clip(high + 1, first, end))
-        return np.asarray(seen / np.where(whole > 0, whole, 1.0))
+        runs = np.eye(cells)[own.cells]
+        whole = own.between(own.starts, own.ends) @ runs
+        first = np.minimum(np.maximum(low[:, None], own.starts), own.ends)
+        end = np.minimum(np.maximum(high[:, None] + 1, first), own.ends)
+        # weights are whole numbers, so that their sums are exact in any order
+        return np.asarray(own.between(first, end) @ runs / np.where(whole > 0, whole, 1.0))
 
     def draw(self, low: Places, high: Places, rng: np.random.Generator) -> Places:
         """Draw a point of each region, ``(B, a)``, as likely as the population has it there."""

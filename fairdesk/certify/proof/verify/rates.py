@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from time import perf_counter
 from typing import NamedTuple
 
@@ -81,8 +82,9 @@ class RateRegions:
         self.masses = np.stack([own.masses(low, high) for own in self.people], axis=1) * may_be
         self.recorded = all(name in arrays for name in RATE_ARRAYS)
 
+    @cached_property
     def leaves(self) -> _Leaves:
-        """Return all leaves, with their masses; none where they are not recorded."""
+        """All leaves, with their masses; none where they are not recorded."""
         header, arrays = self._header, self._arrays
         if not self.recorded:
             nowhere, no_box = np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.int64)
@@ -126,7 +128,7 @@ class RateRegions:
             for rates in header.rates
             for each in rates.groups
         }
-        which = self.leaves()
+        which = self.leaves
         ends, messages = self.ends(which, which.stated), []
         if list(stated) != list(ends):
             messages.append("The groups with a selection rate are not those of the domain.")
@@ -170,7 +172,7 @@ class RateRegions:
         name = "Selection rates of groups, re-proved by other bounds"
         if not self.recorded:
             return Check(name, remarks=("The proof certificate holds no regions of rates.",))
-        which = self.leaves()
+        which = self.leaves
         some = np.flatnonzero((which.stated > 0.0).any(axis=1) & (which.mass > 0.0))
         moved = which.mass * self._worth()[which.combination] * which.stated.sum(axis=1)
         some = some[np.argsort(-moved[some], kind="stable")]
@@ -274,10 +276,9 @@ class RateRegions:
 
 
 def rate_checks(
-    header: Header, arrays: Arrays, predict: Predict, *, sample: int, rng: np.random.Generator
+    regions: RateRegions | None, predict: Predict, *, sample: int, rng: np.random.Generator
 ) -> Iterator[Check]:
     """Check what a certificate says of rates of groups; parameters as of `verify`."""
-    regions = rate_regions(header, arrays)
     if regions is None:
         return
     yield regions.follow()

@@ -60,6 +60,9 @@ _SINGLE, _POINTS = 20, 200
 _AT_ONCE, _MOST_ROWS = 50_000, 4_000_000
 #: Leaves that the solver is given at once, and in all, at most.
 _SOLVED_AT_ONCE, _SOLVED = 8, 200
+#: So many provers share the time, each as much as any other: of regions, of the population in
+#: them, of selection rates, and the solver.
+_PROVERS = 4
 #: Nor may it think about one of them for more than so many seconds.
 _LONGEST = 30.0
 #: Real people that are looked up.
@@ -123,7 +126,8 @@ def verify(
     yield from population_checks(
         header, arrays, predict, sample=sample, everything=everything, rng=rng
     )
-    yield from rate_checks(header, arrays, predict, sample=sample, rng=rng)
+    rates = rate_regions(header, arrays)
+    yield from rate_checks(rates, predict, sample=sample, rng=rng)
     if sample:
         yield proof.members(sample, rng)
         yield proof.certified(CONSISTENT, sample, rng)
@@ -133,16 +137,17 @@ def verify(
         yield proof.shares(sample, rng)
     if people is not None and len(people):
         yield proof.people(people, rng)
-    if prove is not None and (seconds > 0 or everything):
-        yield proof.proven_again(prove, seconds, rng, everything=everything)
+    each = seconds / _PROVERS
+    if prove is not None:
+        yield proof.proven_again(prove, each, rng, everything=everything)
         if header.population is not None:
             yield people_proven_again(
-                header, arrays, predict, prove, seconds=seconds, everything=everything, rng=rng
+                header, arrays, predict, prove, seconds=each, everything=everything, rng=rng
             )
-        if (rates := rate_regions(header, arrays)) is not None:
-            yield rates.proven_again(prove, seconds=seconds, everything=everything)
-    if solve is not None and seconds > 0:
-        yield proof.solved(solve, seconds, rng)
+        if rates is not None:
+            yield rates.proven_again(prove, seconds=each, everything=everything)
+    if solve is not None:
+        yield proof.solved(solve, each, rng)
 
 
 class _Proof:
@@ -418,6 +423,8 @@ class _Proof:
                 f"for {self._points.person(answers.places[i])}."
                 for i in found[wrong].tolist()
             ]
+        if not tried:
+            return Check(name, unknown=len(chosen), remarks=("The time limit left no time.",))
         return Check(name, tried, failed, unknown, tuple(messages[:MOST_MESSAGES]))
 
     def _affordable(self, sample: int) -> int:
