@@ -124,6 +124,8 @@ RATES_DRAWN = "Selection rates of groups, compared with random samples of the po
 PEOPLE_PROVEN_AGAIN = "Shares of the population in undecided regions, re-proved by other bounds"
 NOTHING_DIFFERS = "No mismatch in"
 CHECKS_LEFT = "of the checks could not be made, or only partly."
+VERIFIED_IN_PART = "Verified in part: "
+DOES_NOT_MATCH = "Does not match: "
 NAME_THE_MODEL = "give it with --model"
 
 # Mitigation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outpu
 from fairdesk.app.pair_files import PairFiles
 from fairdesk.app.plan import TEXT, AuditPlan
 from fairdesk.app.standard import StandardPlan, StandardRuns, standard_runs
-from fairdesk.app.time_limits import LEAST_SECONDS, TimeLeft, out_of_time, with_time
+from fairdesk.app.time_limits import LEAST_SECONDS, OUT_OF_TIME, TimeLeft, with_time
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits
@@ -195,10 +195,7 @@ def _audit(
     with concerning("out"):
         make_room(folder)
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
-        if found.proof is not None:
-            store.log(inspected.agreement(found), "begun")
-        for sentence in _companions_said(spec):
-            store.log(sentence, "begun")
+        _log_plan(store, found, runs)
         state = RunState(0, "groups", "done")
         if beside is not None:
             beside.begin(store.path, spec.domain.people(found.table))
@@ -210,7 +207,7 @@ def _audit(
             run = left.pop(0)
             if (seconds_left := time_left.seconds) is not None:
                 if seconds_left < LEAST_SECONDS:
-                    not_begun.append(out_of_time(run))
+                    not_begun.append(store.drop_run(run, OUT_OF_TIME))
                     continue
                 run = with_time(run, left, seconds_left)
             try:
@@ -225,15 +222,13 @@ def _audit(
                 # a repair may turn out to have nothing to work with; what was found is written
                 log.warning("%s was not begun: %s", run.method, error)
                 refused.append(str(error))
+                store.drop_run(run, str(error))
 
         def doing(phase: str, done: int = 0, total: int = 0) -> None:
             watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
 
         unweighed = _weigh(beside, store, doing, stopped)
-        not_begun += [
-            f"“{method_named(run.method).title}” was not started: the audit was stopped."
-            for run in left
-        ]
+        not_begun += [store.drop_run(run, "the audit was stopped.") for run in left]
         done = tuple(store.runs())
         unmeasured = (*not_begun, *refused, *left_out.values(), *_unmeasured(done))
         # a report, and tables, of nothing would pass for a result
@@ -248,7 +243,7 @@ def _audit(
             not_begun, refused = [*not_begun, *refused], []
         warnings = (
             *_warnings(found, names),
-            *_companions_said(spec),
+            *support_said(spec.domain),
             *_not_compared(spec),
             *not_begun,
             *_unmeasured(done),
@@ -268,6 +263,15 @@ def _audit(
             {run_id: share for run_id, share in shares.items() if share is not None},
             unmeasured,
         )
+
+
+def _log_plan(store: Store, found: Inspection, runs: Sequence[RunSpec]) -> None:
+    """Log how often the model matches the outcome, and which runs are to be made."""
+    if (agreed := inspected.agreed(found.proof)) is not None:
+        store.log(inspected.agreement(agreed), "begun", agreed)
+    for sentence in support_said(store.spec.domain):
+        store.log(sentence, "begun")
+    store.plan_runs(runs)
 
 
 def _measured(run: RunRecord) -> bool:
@@ -393,11 +397,6 @@ def plan_of(question: Question, found: Inspection) -> AuditPlan:
     plan.protect(question.protected, question.limits, edges)
     plan.companion_choice = question.companions
     return plan
-
-
-def _companions_said(spec: AuditSpec) -> tuple[str, ...]:
-    support = spec.domain.support
-    return tuple(support_said(support.companions, support.proposed, spec.domain.attributes))
 
 
 def _spec(question: Question, found: Inspection) -> AuditSpec:

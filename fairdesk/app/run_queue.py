@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Literal
 
-from fairdesk.app.time_limits import out_of_time, with_time
+from fairdesk.app.time_limits import OUT_OF_TIME, with_time
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
@@ -52,7 +52,7 @@ class QueuedRun:
     run_id : int
         In the audit file; 0 until it has ended, or where it could not begin.
     why : str
-        Why it failed or was dropped, in sentences; empty where that is plain.
+        Why it failed, in sentences, or was dropped, a clause; empty where that is plain.
     """
 
     number: int
@@ -136,7 +136,7 @@ class RunQueue:
                 try:
                     each.spec = with_time(each.spec, left, each.batch.seconds)
                 except ValueError:
-                    each.stands, each.why = "dropped", out_of_time(each.spec)
+                    each.stands, each.why = "dropped", OUT_OF_TIME
                     continue
             each.stands = "running"
             return each

@@ -15,6 +15,8 @@ from fairdesk.audit.plan.spec import RunSpec
 
 #: The parameter by which a method knows how long it may take; 0 is until it is done.
 SECONDS = "seconds"
+#: Why a run was not started.
+OUT_OF_TIME = "the time limit of the audit was used up."
 #: A run is not begun with less time than this, in seconds.
 LEAST_SECONDS = 0.1
 #: How much of the time a run gets, by what its method answers, as a part of all that are left.
@@ -99,7 +101,7 @@ def with_time(run: RunSpec, left_runs: Collection[RunSpec], seconds_left: float 
     ------
     ValueError
         When no time is left. With less than `LEAST_SECONDS` left whoever runs an audit leaves the
-        run out, as `out_of_time` says.
+        run out, as `OUT_OF_TIME` says.
     """
     share = idle = None
     if seconds_left is not None:
@@ -122,14 +124,6 @@ def planned(runs: Sequence[RunSpec], seconds: float | None) -> tuple[RunSpec, ..
         if left is not None:
             left -= timed[-1].budget.seconds or 0.0
     return tuple(timed)
-
-
-def out_of_time(run: RunSpec) -> str:
-    """Say that a run was not begun as the time limit was used up."""
-    return (
-        f"“{method_named(run.method).title}” was not started: the time limit of the audit was "
-        "used up."
-    )
 
 
 def _short(seconds: float) -> float:

@@ -590,7 +590,7 @@ def _summary(outcome: Outcome) -> str:
     return "\n".join(
         (
             *(line for run in outcome.runs for line in _run_lines(outcome, run)),
-            inspected.agreement(outcome.found),
+            inspected.agreement(inspected.agreed(outcome.found.proof)),
             *(f"Left out: {why}" for why in outcome.left_out.values()),
             *(f"Warning: {warning}" for warning in outcome.warnings),
             "",

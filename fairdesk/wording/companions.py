@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.domain import Domain
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many
 
@@ -66,9 +67,8 @@ def proposed_said(companion: Companion) -> str:
     )
 
 
-def support_said(
-    companions: Sequence[Companion], proposed: Sequence[Companion], attributes: Sequence[Attribute]
-) -> Iterator[str]:
-    """Yield a sentence for each companion, applied or proposed."""
-    yield from (companion_said(each, attributes) for each in companions)
-    yield from (proposed_said(each) for each in proposed)
+def support_said(domain: Domain) -> tuple[str, ...]:
+    """Return a sentence for each companion, applied or proposed."""
+    support = domain.support
+    applied = (companion_said(each, domain.attributes) for each in support.companions)
+    return (*applied, *map(proposed_said, support.proposed))

@@ -9,10 +9,12 @@ import msgspec
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.runs.inspection import Inspection
 from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.store.records import Agreement
 from fairdesk.data.columns.rereading import is_undecided
 from fairdesk.data.domain.absent import AbsentCombination
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
+from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.inputs.mapping_file import written
 from fairdesk.models.inputs.numbering import CAVEAT as CAVEAT_OF_CODES
 from fairdesk.models.inputs.numbering import EXAMPLE, Numbering, Order, codes_text
@@ -148,17 +150,21 @@ def cells(table: Table) -> list[str]:
     return lines
 
 
-def agreement(found: Inspection) -> str:
+def agreed(proof: InputCheck | None) -> Agreement | None:
+    """Return how often the decision matches the recorded outcome; ``None``: it is the outcome."""
+    return None if proof is None else Agreement(proof.rows, proof.accuracy, proof.majority)
+
+
+def agreement(found: Agreement | None) -> str:
     """Say how often the model matches the recorded outcome, by which a wrong set-up shows."""
-    proof = found.proof
-    if proof is None:
+    if found is None:
         return (
             "The recorded outcome is the decision itself, so there is nothing to compare it with."
         )
     return (
-        f"The {AGREES} in {words.percent(proof.accuracy, 1)} of "
-        f"{words.counted(proof.rows, 'row')}; always guessing the more frequent outcome would "
-        f"match in {words.percent(proof.majority, 1)}."
+        f"The {AGREES} in {words.percent(found.accuracy, 1)} of "
+        f"{words.counted(found.rows, 'row')}; always guessing the more frequent outcome would "
+        f"match in {words.percent(found.majority, 1)}."
     )
 
 
@@ -211,7 +217,8 @@ def summary(
             f"  {one.name} ← {one.attribute or 'nothing'}: {words.how_made(one)}"
             for one in mapping.inputs
         ]
-    lines += ["", f"“{found.decision}” is the favourable decision.", agreement(found)]
+    lines += ["", f"“{found.decision}” is the favourable decision."]
+    lines.append(agreement(agreed(found.proof)))
     if found.proof is not None and found.proof.auc is not None:
         lines.append(roc_sentence(found.proof.auc))
     if (repeated := card.repeatability) is not None and repeated.holds:

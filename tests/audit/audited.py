@@ -3,6 +3,7 @@
 Its guest is `tests.audit.fake_guest`, so “proves” must be among the methods.
 """
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -12,7 +13,7 @@ import msgspec
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import score_findings
 from fairdesk.audit.runs.run import run
-from fairdesk.audit.store import hash_chain
+from fairdesk.audit.store import digests, hash_chain
 from fairdesk.audit.store.records import LogEntry, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
@@ -27,12 +28,13 @@ RUNS = (
 )
 
 
-def make(folder, worker, runs=RUNS):
+def make(folder, worker, runs=RUNS, protected=making.PROTECTED):
     """Make an audit with its data and its model in a folder; gives the audit's file."""
     table = read_table(making.write_people(folder / "people.csv"))
     model = fake_guest.write_source(folder / "model.txt")
     # a guest that runs no code of a file is used again for the next one
-    spec = msgspec.structs.replace(making.spec_of(table, worker.open_model(model)), trusted=False)
+    spec = making.spec_of(table, worker.open_model(model), protected)
+    spec = msgspec.structs.replace(spec, trusted=False)
     path = folder / "audit.fairdesk"
     with Store.create(path, spec, table) as store:
         for each in runs:
@@ -70,3 +72,39 @@ def chained_anew(path):
             entry = LogEntry(*told)
             before = hash_chain.link(before, entry.at, entry.what, entry.kind, entry.facts)
             connection.execute("UPDATE log SET link = ? WHERE number = ?", (before, number))
+
+
+def edited(path, change):
+    """Change the recorded figures of runs: ``change(figure)`` changes one, and says whether."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        done = 0
+        for number, text in connection.execute("SELECT id, figures FROM run").fetchall():
+            figures = json.loads(text)
+            done += sum([bool(change(each)) for each in figures])
+            connection.execute(
+                "UPDATE run SET figures = ? WHERE id = ?", (json.dumps(figures), number)
+            )
+    assert done, "nothing was changed"
+
+
+def rewritten(path):
+    """Write the log anew, so that it agrees with whatever the file holds now."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        runs = dict(connection.execute("SELECT id, spec FROM run"))
+        sql = "SELECT number, kind, facts FROM log WHERE kind IN ('ran', 'learned') AND facts != ''"
+        for number, kind, text in connection.execute(sql).fetchall():
+            facts = json.loads(text)
+            if kind == "ran" and facts["run"] not in runs:
+                connection.execute("DELETE FROM log WHERE number = ?", (number,))
+                continue
+            if facts.get("step") == "began":
+                facts["spec"] = json.loads(runs[facts["run"]])
+            elif facts.get("step") == "ended":
+                facts = msgspec.to_builtins(digests.run(connection, facts["run"]))
+            elif facts.get("about") == "distances":
+                facts["sha256"] = digests.weighed(connection, facts["first"], facts["last"])
+            connection.execute(
+                "UPDATE log SET facts = ? WHERE number = ?",
+                (msgspec.json.encode(facts).decode(), number),
+            )
+    chained_anew(path)

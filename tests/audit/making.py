@@ -84,7 +84,7 @@ def write_people(path, rows=60):
     return path
 
 
-def spec_of(table, card):
+def spec_of(table, card, protected=PROTECTED):
     mapping = match(card, table, LABEL, FAVOURABLE)
     return AuditSpec(
         title="Who is hired?",
@@ -95,7 +95,7 @@ def spec_of(table, card):
         favourable=FAVOURABLE,
         model=card,
         mapping=mapping,
-        domain=domain_of(table, mapping, LABEL, PROTECTED),
+        domain=domain_of(table, mapping, LABEL, protected),
         trusted=True,
     )
 

@@ -128,6 +128,7 @@ class ModelFile(msgspec.Struct, frozen=True):
 LogKind = Literal[
     "begun",
     "decided",
+    "planned",
     "marked",
     "ran",
     "learned",
@@ -172,6 +173,31 @@ class AuditStarted(msgspec.Struct, frozen=True):
     table: str
     data: str
     model: str
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """How often the decision matches the recorded outcome: of rows, and by always guessing one."""
+
+    rows: int
+    accuracy: float
+    majority: float
+
+
+class RunsPlanned(msgspec.Struct, frozen=True, tag_field="step", tag="planned"):
+    """What is told of runs that are to be made: each as it was asked for."""
+
+    runs: tuple[RunSpec, ...]
+
+
+class RunDropped(msgspec.Struct, frozen=True, tag_field="step", tag="dropped"):
+    """What is told of a planned run that was not started, and why, in a clause."""
+
+    run: RunSpec
+    why: str
+
+
+#: What an entry about planned runs tells.
+StepOfPlan = RunsPlanned | RunDropped
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag_field="step", tag="began"):
@@ -244,6 +270,11 @@ class Weighed(msgspec.Struct, frozen=True, tag_field="about", tag="distances"):
     last: int
     sha256: str
 
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        return f"Pairs {self.first:,} to {self.last:,} were compared with the data rows."
+
 
 class Learned(msgspec.Struct, frozen=True, tag_field="about", tag="pair"):
     """What is told when something was learned of a pair: what, and the document's SHA-256."""
@@ -263,6 +294,13 @@ class Marked(msgspec.Struct, frozen=True, omit_defaults=True):
     pair: int
     mark: str | None = None
     note: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The same for people."""
+        if self.note is None:
+            return f"Pair {self.pair}: {self.mark or 'not marked'}."
+        return f"Pair {self.pair}: {f'note “{self.note}”' if self.note else 'note removed'}."
 
 
 class ExportedFile(msgspec.Struct, frozen=True):

@@ -29,6 +29,10 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x4644736B
 
 
+#: What the first entry of the log says.
+STARTED = "The audit was started."
+
+
 def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, facts: object) -> None:
     """Append an entry to the log's chain. Call it inside a transaction that writes."""
     at = now()
@@ -158,7 +162,7 @@ def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -
     begun = AuditStarted(
         digests.text(question), digests.table(table), spec.data.sha256, spec.model.sha256
     )
-    add_entry(connection, "The audit was started.", "begun", begun)
+    add_entry(connection, STARTED, "begun", begun)
     for each in decisions(spec, table):
         add_entry(connection, each.what, "decided", each.facts)
 

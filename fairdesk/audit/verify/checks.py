@@ -39,9 +39,10 @@ from fairdesk.audit.verify.files import (
     check_table,
     open_again,
 )
+from fairdesk.audit.verify.log import check_accuracy
 from fairdesk.audit.verify.pairs import ASKED_AGAIN, check_distances, check_pairs
 from fairdesk.audit.verify.record import Anchor, check_record
-from fairdesk.audit.verify.rows import check_rows, covers_all_rows
+from fairdesk.audit.verify.rows import check_rows, of_all_rows
 from fairdesk.audit.verify.tally import untried
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
@@ -53,20 +54,30 @@ from fairdesk.errors import DataError, StoreError
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.results.events import Rows
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
+from fairdesk.results.individual import (
+    AuditStudy,
+    ComparedRows,
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    Share,
+)
 from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import PairShare
 from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate
 
+ESTIMATES = "Estimates from samples, and mitigation results"
 #: Figures that rest on random samples.
 _BY_CHANCE = (
-    *(Share, ExcessChange, PairShare, RandomBaseline, GradientFidelity),
+    *(Share, ComparedRows, AuditStudy, ExcessChange, PairShare),
+    *(RandomBaseline, GradientFidelity),
     *(GroupGap, LinearGroup, TermRate, RuleSet, Trial),
 )
 #: For what is proven once more, unless somebody says otherwise.
 SECONDS = 12.0
 _NO_MODEL = "The model was not given: give it with --model."
 _NO_DATA = "The data were not given: give them with --data."
+_SAMPLED = "Only a sample of the rows is at hand."
 _OTHER_MODEL = "A different model is not queried: its outputs are not relevant to this audit."
 
 
@@ -156,9 +167,14 @@ def recheck(
     same, reason = _model(worker, store.spec, asked, say)
     yield same
     people = store.spec.domain.people(table)
-    ask = None
+    ask, spec = None, store.spec
     if not reason:
-        ask = partial(worker.predict, store.spec.mapping, store.spec.domain.attributes)
+        ask = partial(worker.predict, spec.mapping, spec.domain.attributes)
+    whole = spec.data.sample is None
+    again = partial(worker.prove, spec.mapping, table, spec.label, spec.favourable)
+    check = check_accuracy(store, again if ask and whole else None, reason or _SAMPLED)
+    if check is not None:
+        yield check
     try:
         yield from _people(worker, store, asked, ask, people, reason, say)
     except StoreError as error:
@@ -248,17 +264,20 @@ def _figures(
     runs = store.runs()
     counts = worker if ask or store.spec.predictions else None
     yield from check_rows(store, counts, seconds, reason)
-    figures = [(run.spec.method, each) for run in runs for each in run.figures]
-    if any(isinstance(each, RuleSet) for _, each in figures):
+    if any(isinstance(each, RuleSet) for run in runs for each in run.figures):
         yield check_rule_sets(store, ask) if ask else untried(RULE_SETS, reason)
     if ask is not None:
         yield from check_exact_shares(store, ask, people, rng)
+
     if any(
-        isinstance(each, _BY_CHANCE) and not covers_all_rows(method, each)
-        for method, each in figures
+        isinstance(each, _BY_CHANCE)
+        and not (isinstance(each, Share) and each.exact)
+        and each not in of_all_rows(run)
+        for run in runs
+        for each in run.figures
     ):
         yield untried(
-            "Estimates from samples, and mitigation results",
+            ESTIMATES,
             "This needs the whole run: “fairdesk reproduce” repeats it with the same random seeds.",
         )
 

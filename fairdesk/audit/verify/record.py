@@ -13,9 +13,12 @@ from fairdesk.audit.store.digests import Replayed, details_facts, replayed
 from fairdesk.audit.store.pair import WEIGHED
 from fairdesk.audit.store.records import LogEntry, PairQuery, RunEnded, RunRecord
 from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.log import PLANNED, SENTENCES, compare_plan, compare_sentences
 from fairdesk.audit.verify.tally import Tally
+from fairdesk.audit.worker.answer_checks import check_event
 from fairdesk.certify.proof.verify.outcome import Check
-from fairdesk.errors import StoreError
+from fairdesk.errors import StoreError, WorkerError
+from fairdesk.results.events import Measured
 
 SOUND = "The file is an intact database"
 CHAIN = "The hash chain of the audit log is complete"
@@ -87,11 +90,13 @@ def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
         (TOTALS, _totals),
         (LEARNED, _learned),
         (DECISIONS, _decisions),
+        (SENTENCES, lambda tally, *_: compare_sentences(tally, store)),
+        (PLANNED, lambda tally, *_: compare_plan(tally, store)),
     ):
         tally = Tally(name)
         try:
             compare(tally, store, logged, pairs)
-        except StoreError as error:
+        except (StoreError, msgspec.MsgspecError) as error:
             tally.differ(str(error))
         yield tally.check()
 
@@ -156,16 +161,18 @@ class _Pairs(msgspec.Struct):
     marks: dict[int, str]
     notes: dict[int, str]
     weighed: list[int]
+    numbers: list[int]
     trouble: str = ""
 
     @classmethod
     def of(cls, store: Store) -> _Pairs:
         found: dict[int, int] = {}
         sufficient_alone: dict[int, NDArray[np.int64]] = {}
-        marks, notes, weighed = {}, {}, []
+        marks, notes, weighed, numbers = {}, {}, [], []
         nobody = np.zeros(len(store.spec.domain.protected), dtype=np.int64)
         try:
             for pair in store.each_pair(PairQuery()):
+                numbers.append(pair.id)
                 found[pair.run] = found.get(pair.run, 0) + 1
                 sufficient_alone[pair.run] = (
                     sufficient_alone.get(pair.run, nobody) + pair.sufficient_alone
@@ -177,13 +184,14 @@ class _Pairs(msgspec.Struct):
                 if any(getattr(pair, name) is not None for name in WEIGHED):
                     weighed.append(pair.id)
         except StoreError as error:
-            return cls({}, {}, {}, {}, [], str(error))
+            return cls({}, {}, {}, {}, [], [], str(error))
         return cls(
             found,
             {run: each.tolist() for run, each in sufficient_alone.items()},
             marks,
             notes,
             weighed,
+            numbers,
         )
 
 
@@ -258,15 +266,43 @@ def _totals(tally: Tally, store: Store, _logged: Replayed, pairs: _Pairs) -> Non
         )
     nobody = [0] * len(store.spec.domain.protected)
     for number, run in runs.items():
-        found, sufficient_alone = (
-            pairs.found.get(number, 0),
-            pairs.sufficient_alone.get(number, nobody),
+        alone, found = pairs.sufficient_alone.get(number, nobody), pairs.found.get(number, 0)
+        tally.compare(
+            (found, alone) == (run.found, [*run.sufficient_alone]),
+            f"Run {number} records {run.found:,} pairs, by one attribute alone "
+            f"{[*run.sufficient_alone]}; the file has {found:,}, {alone}.",
         )
         tally.compare(
-            (found, sufficient_alone) == (run.found, [*run.sufficient_alone]),
-            f"Run {number} records {run.found:,} pairs, by one attribute alone "
-            f"{[*run.sufficient_alone]}; the file has {found:,}, {sufficient_alone}.",
+            _follows(run, store.progress(number)),
+            f"Run {number} records {run.tried:,} instances tested, {run.queries:,} queries and "
+            f"{run.found:,} pairs, which does not follow from its course.",
         )
+        tally.compare(
+            _possible(run, store), f"Run {number} records figures that contradict themselves."
+        )
+    for what, numbers in (("Runs", sorted(runs)), ("Pairs", pairs.numbers)):
+        tally.compare(
+            list(numbers) == list(range(1, len(numbers) + 1)),
+            f"{what} are numbered without gaps; {len(numbers):,} have the numbers up to "
+            f"{max(numbers, default=0):,}: some were removed.",
+        )
+
+
+def _follows(run: RunRecord, course: NDArray[np.float64]) -> bool:
+    """Return whether the totals of a run are those at the end of its course."""
+    if not len(course):
+        return not run.tried and not run.queries
+    _, tried, found, queries = course[-1].tolist()
+    return (tried, queries) == (run.tried, run.queries) and found <= run.found
+
+
+def _possible(run: RunRecord, store: Store) -> bool:
+    """Return whether figures can be such: parts within their wholes, ends in their order."""
+    try:
+        check_event(Measured("", run.figures), store.spec.domain, None)
+    except WorkerError:
+        return False
+    return True
 
 
 def _learned(tally: Tally, store: Store, logged: Replayed, pairs: _Pairs) -> None:

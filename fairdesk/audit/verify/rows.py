@@ -21,6 +21,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import FairDeskError
 from fairdesk.results.events import Metric
+from fairdesk.results.individual import Share
 from fairdesk.results.proofs import NeighbourhoodCounts
 from fairdesk.results.shards import ShardRange, Tallied
 
@@ -33,13 +34,14 @@ _RECOUNTED = {"groups": GROUPS, "estimate": SHARES, "neighbourhoods": NEIGHBOURS
 _ROWS, _WIDEST = "data", 0.5
 
 
-def covers_all_rows(method: str, figure: Metric) -> bool:
-    """Return whether a figure of a method covers all rows of the data, and so is counted again."""
-    return (
-        method in _RECOUNTED
-        and getattr(figure, "whom", _ROWS) == _ROWS
-        and getattr(figure, "exhaustive", True)
-    )
+def of_all_rows(run: RunRecord) -> list[Metric]:
+    """Return the figures of a run that cover all rows of the data, and so are counted again."""
+    if run.spec.method not in _RECOUNTED:
+        return []
+    shares = [each for each in run.figures if isinstance(each, Share)]
+    if not all(each.exhaustive for each in shares if each.whom == _ROWS):
+        return []  # some rows only were counted
+    return [each for each in run.figures if not isinstance(each, Share) or each.whom == _ROWS]
 
 
 def check_rows(store: Store, worker: Worker | None, seconds: float, reason: str) -> Iterator[Check]:
@@ -57,7 +59,7 @@ def check_rows(store: Store, worker: Worker | None, seconds: float, reason: str)
     tallies: dict[str, Tally] = {}
     for run in store.runs():
         method = run.spec.method
-        recorded = [each for each in run.figures if covers_all_rows(method, each)]
+        recorded = of_all_rows(run)
         if not recorded:
             continue
         tally = tallies.setdefault(_RECOUNTED[method], Tally(_RECOUNTED[method]))
@@ -106,8 +108,7 @@ def _counted(store: Store, worker: Worker, run: RunSpec, seconds: float) -> Sequ
         *_, ended = run_again(worker, again, run)
         if ended.state != "done" or ended.message:
             raise FairDeskError(ended.message or "It was stopped.")
-        figures = again.runs()[-1].figures
-    return [each for each in figures if covers_all_rows(run.method, each)]
+        return of_all_rows(again.runs()[-1])
 
 
 def _shares(store: Store, worker: Worker, run: RunSpec) -> Sequence[Metric]:

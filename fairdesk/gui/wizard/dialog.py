@@ -55,7 +55,8 @@ def create(plan: Plan) -> Plan:
         "Choose another location for the audit.",
     ):
         plan.path.parent.mkdir(exist_ok=True)
-    Store.create(plan.path, plan.audit, plan.table).close()
+    with Store.create(plan.path, plan.audit, plan.table) as store:
+        store.plan_runs(plan.runs)
     return plan
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec, now, versions
-from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.records import LogEntry, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
+from fairdesk.audit.verify.log import recorded_agreement
 from fairdesk.audit.verify.reproducing import ReproduceRequest, changed_versions, reproduce
+from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.errors import ReportError
@@ -23,6 +25,8 @@ from fairdesk.report.render import pdf as pages
 from fairdesk.report.verified.files import SIGNATURES, anchor_of, check_files
 from fairdesk.report.writing import replacing
 from fairdesk.wording import words
+from fairdesk.wording.companions import support_said
+from fairdesk.wording.inspected import agreement
 
 #: What a check can show, and what not; stands in every form of it.
 LIMITS = (
@@ -46,6 +50,7 @@ COMPLETENESS = (
 _ALL_MADE = "All checks were made."
 #: How a check that was not wholly made came out, and so many of them are named in a verdict.
 _LEFT, _MOST_NAMED = ("not checked", "partly checked"), 4
+BEGINNING = "Sentences of the audit log on accuracy and companions match its records"
 #: By the endings of files.
 _FORMATS = (".json", ".html", ".pdf", ".txt")
 
@@ -126,7 +131,8 @@ def verify(
         if anchor is not None and anchor.audit != evidence.identity(store.spec):
             anchor = None  # of another audit, which is told with the files
         checks = list(recheck(worker, store, asked, say, anchor))
-        checks += check_marks(store.log_entries())
+        entries = store.log_entries()
+        checks += [*check_marks(entries), _check_beginning(store, entries)]
         say("Verifying exported files")
         of_files = list(check_files(store, asked.audit.absolute(), files, manifest, vouching))
         signed = any(each.name == SIGNATURES and each.tried for each in of_files)
@@ -134,6 +140,23 @@ def verify(
             _account("verified", store.spec, asked.audit, (*checks, *of_files)),
             complete=anchor is not None or (signed and bool(vouching)),
         )
+
+
+def _check_beginning(store: Store, entries: Sequence[LogEntry]) -> Check:
+    """Check what the log says of accuracy, companions and runs against what it records of them."""
+    tally = Tally(BEGINNING)
+    known, runs = set(support_said(store.spec.domain)), [run.id for run in store.runs()]
+    for place, entry in enumerate(entries[1:], start=2):
+        if entry.kind != "begun":
+            continue
+        agreed = recorded_agreement(entry)
+        tally.compare(
+            entry.what == agreement(agreed)
+            if agreed is not None
+            else entry.what in known or any(entry.what.startswith(f"Run {n}: ") for n in runs),
+            f"Entry {place:,} says “{entry.what}”, which does not follow from what is recorded.",
+        )
+    return tally.check()
 
 
 def run_again(

@@ -458,10 +458,13 @@ def told(made):
     )
 
 
+PARTLY = "“What is there in part”"
+
+
 def test_the_summary_says_how_much_could_not_be_checked(told):
     assert verified.summary(told) == (
-        "Does not match. Mismatch in 2 of 1,213 comparisons, in 1 of 4 checks. "
-        f"Incomplete: 2 {phrases.CHECKS_LEFT}"
+        f"{phrases.DOES_NOT_MATCH}“What differs”. Mismatch in 2 of 1,213 comparisons, in 1 of 4 "
+        f"checks. 2 {phrases.CHECKS_LEFT}"
     )
     fine = msgspec.structs.replace(told, checks=told.checks[:1])
     assert verified.summary(fine) == (
@@ -470,25 +473,69 @@ def test_the_summary_says_how_much_could_not_be_checked(told):
     assert (told.holds, fine.holds) == (False, True)
 
 
+def test_the_summary_says_what_nothing_of_before_leaves_open(told):
+    alone = msgspec.structs.replace(told, checks=told.checks[:1], complete=False)
+    assert verified.summary(alone).endswith(verified.COMPLETENESS)
+    assert verified.figures(alone)["complete"] is False
+    assert verified.COMPLETENESS not in verified.summary(told)
+
+
 @pytest.mark.parametrize(
-    ("places", "said"),
+    ("what", "places", "said"),
     [
-        ((0,), "Reproduced. "),
-        ((0, 2), "Reproduced in part: 1 result not compared. "),
-        ((0, 3), "Reproduced in part: 2 results not compared. "),
-        ((0, 1, 2), "Does not match. "),
+        ("verified", (0,), "Verified. "),
+        ("verified", (0, 2), f"{phrases.VERIFIED_IN_PART}“What was left” not checked. "),
+        (
+            "verified",
+            (0, 2, 3),
+            f"{phrases.VERIFIED_IN_PART}“What was left” not checked; {PARTLY} partly checked. ",
+        ),
+        ("verified", (1, 3), f"{phrases.DOES_NOT_MATCH}“What differs”. "),
+        ("reproduced", (0,), "Reproduced. "),
+        ("reproduced", (0, 2), "Reproduced in part: 1 result not compared. "),
+        ("reproduced", (0, 3), "Reproduced in part: 2 results not compared. "),
+        ("reproduced", (0, 1, 2), f"{phrases.DOES_NOT_MATCH}“What differs”. "),
     ],
 )
-def test_the_verdict_comes_first(told, places, said):
+def test_the_verdict_comes_first_in_every_form(told, what, places, said):
     checked = tuple(told.checks[place] for place in places)
-    report = msgspec.structs.replace(told, what="reproduced", checks=checked)
+    report = msgspec.structs.replace(told, what=what, checks=checked)
     assert verified.text(report).startswith(said)
     assert verified.figures(report)["verdict"] == said.strip()
+    section, *_ = verified.report(report).sections
+    assert section.blocks[0].text.startswith(said)
+
+
+def test_a_verdict_names_the_first_of_many_checks(told):
+    many = tuple(Check(f"Check {number}", 1, 1) for number in range(6))
+    report = msgspec.structs.replace(told, checks=many)
+    assert verified.verdict(report).endswith("“Check 3” and 2 more.")
+
+
+@pytest.mark.parametrize("given", ["manifest", "signature", "other signature", "nothing"])
+def test_what_shows_that_nothing_was_removed(folder, tmp_path, given):
+    """A manifest, or a report signed by somebody whom the reader trusts."""
+    report, trusted = folder / "report.pdf", tmp_path / "own.pem"
+    archive, certificate = make_key()
+    trusted.write_bytes(certificate)
+    if "signature" in given:
+        key = signing.open_key(archive, PASSPHRASE)
+        report.write_bytes(key.sign_pdf(report.read_bytes(), "Mine."))
+    found = verified.verify(
+        None,
+        VerifyRequest(folder / "audit.fairdesk"),
+        (report,),
+        folder / "report.pdf.manifest.json" if given == "manifest" else None,
+        lambda _said: None,
+        [trusted] if given == "signature" else (),
+    )
+    assert found.holds
+    assert found.complete is (given in ("manifest", "signature"))
 
 
 def test_it_is_told_in_lines(told):
     lines = verified.text(told).splitlines()
-    assert lines[0].startswith("Does not match.")
+    assert lines[0].startswith(phrases.DOES_NOT_MATCH)
     assert lines[1] == "Verification of “Who gets =cmd() credit?” (FD-0000-1111-2222)."
     assert "agrees          What agrees: 1,200 compared." in lines
     assert "MISMATCH        What differs: 10 compared, 2 mismatched." in lines

@@ -15,6 +15,9 @@ from fairdesk.files import sha256
 
 T = TypeVar("T")
 
+#: What the log says where contents or form of the report were changed.
+CHOSEN = "The report’s contents or form were changed."
+
 
 class Documents(AuditFile):
     """What the auditor says of the report, and what was exported."""
@@ -54,7 +57,7 @@ class Documents(AuditFile):
             if choice == self.choice():
                 return
             self._put("choice", json_text(choice))
-            self._write_log("The report’s contents or form were changed.", "choice", choice)
+            self._write_log(CHOSEN, "choice", choice)
 
     def exported(self, what: str, files: Mapping[str, Path], manifest: str = "") -> None:
         """Log that files were exported, with their fingerprints, and keep the manifest of then.

@@ -255,9 +255,8 @@ class Pairs(AuditFile):
                 self._keep_learned(0, _REFERENCE, weighed.reference, message)
             for part in np.split(pair_ids, gaps) if len(pair_ids) else ():
                 first, last = int(part[0]), int(part[-1])
-                digest = digests.weighed(self._connection, first, last)
-                message = f"Pairs {first:,} to {last:,} were compared with the data rows."
-                self._write_log(message, "learned", Weighed(first, last, digest))
+                of = Weighed(first, last, digests.weighed(self._connection, first, last))
+                self._write_log(of.sentence, "learned", of)
 
     def reference(self) -> Reference | None:
         """Return what the pairs' plausibility is held against; ``None`` before any was weighed."""
@@ -313,8 +312,7 @@ class Pairs(AuditFile):
                 f"There is no review status “{mark}”.",
                 remedy=f"Review statuses: {', '.join(filter(None, get_args(Mark)))}, or none.",
             )
-        message = f"Pair {pair_id}: {mark or 'not marked'}."
-        self._say_of_pair("mark", mark, message, Marked(pair_id, mark=mark))
+        self._say_of_pair("mark", mark, Marked(pair_id, mark=mark))
 
     def note(self, pair_id: int, text: str) -> None:
         """Set the auditor's note on a pair, and log it.
@@ -324,8 +322,7 @@ class Pairs(AuditFile):
         StoreError
             When there is no such pair.
         """
-        what = f"note “{text}”" if text else "note removed"
-        self._say_of_pair("note", text, f"Pair {pair_id}: {what}.", Marked(pair_id, note=text))
+        self._say_of_pair("note", text, Marked(pair_id, note=text))
 
     def _keep_learned(
         self, pair_id: int, what: str, document: msgspec.Struct, message: str
@@ -344,7 +341,7 @@ class Pairs(AuditFile):
         with self._as_written():
             return self._findings.people(rows)
 
-    def _say_of_pair(self, column: str, text: str, message: str, marked: Marked) -> None:
+    def _say_of_pair(self, column: str, text: str, marked: Marked) -> None:
         with self._writing():
             changed = self._connection.execute(
                 f"UPDATE finding SET {column} = ? WHERE id = ?",  # noqa: S608 - one of two columns
@@ -352,7 +349,7 @@ class Pairs(AuditFile):
             )
             if not changed.rowcount:
                 raise _no_pair(marked.pair)
-            self._write_log(message, "marked", marked)
+            self._write_log(marked.sentence, "marked", marked)
 
     def _index(self, order: str) -> None:
         """Make sure of an index for an order, once there is enough to sort.

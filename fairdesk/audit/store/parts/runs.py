@@ -15,11 +15,19 @@ from fairdesk.audit.plan.spec import RunSpec, now, versions
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import MISFITS, AuditFile, json_text, moment
 from fairdesk.audit.store.pair import Count
-from fairdesk.audit.store.records import RunRecord, RunStarted
+from fairdesk.audit.store.records import (
+    RunDropped,
+    RunRecord,
+    RunsPlanned,
+    RunStarted,
+    StepOfPlan,
+)
 from fairdesk.audit.store.schema import BUSY_SECONDS, sqlite_errors_as_store_errors
 from fairdesk.errors import StoreError
 from fairdesk.results.events import Metric, Progress
 
+#: How a run ended that was cut off.
+_CLOSED = "FairDesk was closed or ended while it ran."
 #: What the columns of a run hold.
 _RunState = Literal["running", "stopped", "done", "failed"]
 _RunRow = tuple[
@@ -31,6 +39,20 @@ _FORMER = {"whom": "instances", "rule_sets": "subgroups"}
 
 class Runs(AuditFile):
     """The runs of an audit file."""
+
+    def plan_runs(self, runs: Sequence[RunSpec]) -> None:
+        """Log which runs are to be made: one that is missing later is missed."""
+        if runs:
+            with self._writing():
+                planned = RunsPlanned(tuple(runs))
+                self._write_log(plan_sentence(planned), "planned", planned)
+
+    def drop_run(self, run: RunSpec, why: str) -> str:
+        """Log that a planned run was not started, and why, a clause; return the sentence."""
+        dropped = RunDropped(run, why)
+        with self._writing():
+            self._write_log(plan_sentence(dropped), "planned", dropped)
+        return plan_sentence(dropped)
 
     def begin_run(self, run: RunSpec) -> int:
         """Note that a run begins, and what it was asked; gives its number."""
@@ -44,8 +66,8 @@ class Runs(AuditFile):
             )
             number = cursor.lastrowid
             assert number is not None, "an INSERT gives a row number"  # noqa: S101 - mypy
-            message = f"Run {number} was started: {_title(run.method)}"
-            self._write_log(message, "ran", RunStarted(number, run, changed_versions))
+            began = RunStarted(number, run, changed_versions)
+            self._write_log(began_sentence(began), "ran", began)
         return number
 
     def add_progress(self, run_id: int, elapsed: float, progress: Progress) -> None:
@@ -94,7 +116,7 @@ class Runs(AuditFile):
                 (state, message, now(), run_id),
             )
             ended = digests.ended(self._connection, run_id, found)
-            self._write_log(f"Run {run_id} ended: {state}. {message}".strip(), "ran", ended)
+            self._write_log(ended_sentence(run_id, state, message), "ran", ended)
 
     def _found(self, run_id: int) -> int:
         (count,) = self._one("SELECT found FROM run WHERE id = ?", run_id)
@@ -109,7 +131,7 @@ class Runs(AuditFile):
         with sqlite_errors_as_store_errors(self.path):
             if not self._alone():
                 return
-        message = "FairDesk was closed or ended while it ran."
+        message = _CLOSED
         with self._writing():
             cut_off = self._connection.execute(
                 "SELECT id FROM run WHERE state = 'running' ORDER BY id"
@@ -121,7 +143,7 @@ class Runs(AuditFile):
                 (message,),
             )
             for (run_id,) in cut_off:
-                entry = f"Run {run_id} was interrupted: {message}"
+                entry = ended_sentence(run_id, "failed", message)
                 self._write_log(entry, "ran", digests.run(self._connection, run_id))
 
     def _alone(self) -> bool:
@@ -204,6 +226,25 @@ def _renamed(figures: str) -> str:
     for former, name in _FORMER.items():
         figures = figures.replace(f'"{former}":', f'"{name}":')
     return figures
+
+
+def began_sentence(began: RunStarted) -> str:
+    """Return what the log says of a run's beginning."""
+    return f"Run {began.run} was started: {_title(began.spec.method)}"
+
+
+def ended_sentence(run_id: int, state: str, message: str) -> str:
+    """Return what the log says of a run's end."""
+    if message == _CLOSED:
+        return f"Run {run_id} was interrupted: {message}"
+    return f"Run {run_id} ended: {state}. {message}".strip()
+
+
+def plan_sentence(step: StepOfPlan) -> str:
+    """Return what the log says of planned runs, or of one that was not started."""
+    if isinstance(step, RunDropped):
+        return f"“{_title(step.run.method)}” was not started: {step.why}"
+    return f"Planned runs: {', '.join(f'“{_title(run.method)}”' for run in step.runs)}."
 
 
 def _title(method: str) -> str:

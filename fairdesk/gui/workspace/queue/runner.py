@@ -8,7 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from fairdesk.app.run_queue import OVER, RunQueue
+from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
@@ -74,6 +74,8 @@ class Runner(QObject):
         self._opening: Worker | None = None
         #: What the audit file keeps of the queue.
         self._kept: tuple[WaitingRun, ...] = ()
+        #: The runs of it that were not started, as the log tells.
+        self._logged: list[QueuedRun] = []
         #: Whether nothing begins any more.
         self._closing = False
 
@@ -272,7 +274,19 @@ class Runner(QObject):
     def _change(self) -> None:
         """Say that the queue is another, and keep in the file what waits."""
         self.changed.emit()
+        self._log_dropped()
         kept = self.queue.kept()
         if kept != self._kept:
             self._kept = kept
             self._session.store.ask(lambda store: store.write_waiting_runs(kept))
+
+    def _log_dropped(self) -> None:
+        """Log which runs were not started: else they would be missed."""
+        for each in self.queue.runs:
+            lost = each.stands == "dropped" or (each.stands == "failed" and not each.run_id)
+            if lost and each not in self._logged:
+                why = each.why or "it was removed from the queue."
+                self._session.store.ask(
+                    lambda store, run=each.spec, why=why: store.drop_run(run, why)
+                )
+        self._logged = [each for each in self.queue.runs if each.stands in ("dropped", "failed")]

@@ -40,8 +40,8 @@ _MARKS = {
 _RECORDS = "PDF document (*.pdf);;Web page (*.html);;JSON file (*.json);;Text (*.txt)"
 _WHAT = (
     "Compares the audit file with its audit log, and the data and the model with their "
-    "SHA-256 hashes; re-queries the reported pairs; recalculates the group metrics; and "
-    "checks whether exported files are unchanged. The audit is not modified."
+    "SHA-256 hashes; re-queries the reported pairs; counts again what covers all rows of the data; "
+    "and checks whether exported files are unchanged. The audit is not modified."
 )
 
 
@@ -241,7 +241,8 @@ class CheckDialog(QDialog):
     def _show(self, report: VerificationReport) -> None:
         """List what was compared: what differs first."""
         parts.clear(self._table)
-        mark = "✓" if report.holds else "✗"
+        whole = "agrees" if not report.left else "partly checked"
+        mark = _MARKS[whole if report.holds else "MISMATCH"]
         self._summary.setText(f"{mark} {verified.summary(report)}")
         self._outcome.setAccessibleName(verified.summary(report))
         # its room is the results’ now
