@@ -17,6 +17,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
 from fairdesk.audit.verify.figures import RULE_SETS, check_proven
 from fairdesk.audit.verify.files import SAME_DATA, SAME_MODEL, SAME_TABLE
+from fairdesk.audit.verify.log import SENTENCES
 from fairdesk.audit.verify.pairs import ASKED_AGAIN
 from fairdesk.audit.verify.record import (
     ANCHOR,
@@ -210,12 +211,12 @@ def test_a_model_that_says_otherwise(worker, path):
         ("UPDATE run SET figures = replace(figures, '0.', '0.1') WHERE id = 3", {RUNS}),
         ("UPDATE run SET spec = replace(spec, '\"seed\":3', '\"seed\":4') WHERE id = 1", {RUNS}),
         ("UPDATE progress SET tried = tried + 1 WHERE run = 1", {RUNS, TOTALS}),
-        ("DELETE FROM run WHERE id = 4", {RUNS}),
+        ("DELETE FROM run WHERE id = 4", {RUNS, TOTALS}),
         ("DELETE FROM certificate", {RUNS}),
         ("INSERT INTO pair_analyses VALUES (9, 'nearer', '{}')", {LEARNED}),
         ("UPDATE documents SET document = replace(document, 'hire', 'fire')", {DECISIONS}),
         ("UPDATE documents SET document = replace(document, 'us-letter', 'a4')", {DECISIONS}),
-        ("UPDATE audit SET spec = replace(spec, 'applicant', 'applicent')", {QUESTION}),
+        ("UPDATE audit SET spec = replace(spec, 'applicant', 'applicent')", {QUESTION, SENTENCES}),
     ],
 )
 def test_one_value_changed_by_hand_is_caught_in_its_check(path, sql, names):
@@ -301,7 +302,7 @@ def test_a_log_that_was_written_anew_shows_against_a_manifest(path):
         store.mark(3, "flagged")
     # it may go on
     assert recorded(path, anchor) == set()
-    audited.change(path, "UPDATE log SET what = 'Nothing to see.' WHERE number = 2")
+    audited.change(path, "UPDATE log SET at = '2026-01-01T00:00:00+00:00' WHERE number = 1")
     audited.chained_anew(path)
     assert recorded(path) == set()
     assert recorded(path, anchor) == {ANCHOR}
@@ -330,7 +331,8 @@ def test_a_run_that_was_changed_and_told_to_have_ended_again(path, run):
     appended(path, lambda connection: digests.run(connection, run))
     with Store.read(path) as store:
         found = {each.name: each for each in check_record(store, anchor)}
-    assert failed(found) == {RUNS}
+    # and the entry says “Something.”
+    assert failed(found) == {RUNS, SENTENCES}
     assert f"the start or the end of run {run} more than once" in " ".join(found[RUNS].remarks)
 
 
@@ -342,7 +344,7 @@ def test_a_run_that_was_put_in(path, state):
         " SELECT 77, spec, ?, started, '[0]' FROM run WHERE id = 3",
         state,
     )
-    assert recorded(path) == {RUNS}
+    assert recorded(path) == {RUNS, TOTALS}
 
 
 def test_a_run_that_goes_on_is_told_as_not_checked(path):
