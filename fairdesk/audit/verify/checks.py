@@ -170,9 +170,10 @@ def recheck(
     ask, spec = None, store.spec
     if not reason:
         ask = partial(worker.predict, spec.mapping, spec.domain.attributes)
-    whole = spec.data.sample is None
-    again = partial(worker.prove, spec.mapping, table, spec.label, spec.favourable)
-    check = check_accuracy(store, again if ask and whole else None, reason or _SAMPLED)
+    again = None
+    if ask is not None and spec.data.sample is None:
+        again = partial(worker.prove, spec.mapping, table, spec.label, spec.favourable)
+    check = check_accuracy(store, again, reason or _SAMPLED)
     if check is not None:
         yield check
     try:

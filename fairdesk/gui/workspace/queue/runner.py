@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -14,6 +15,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError, reopen
 from fairdesk.audit.store.records import RunState, WaitingRun
+from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.parts import Banner
@@ -286,7 +288,5 @@ class Runner(QObject):
             lost = each.stands == "dropped" or (each.stands == "failed" and not each.run_id)
             if lost and each not in self._logged:
                 why = each.why or "it was removed from the queue."
-                self._session.store.ask(
-                    lambda store, run=each.spec, why=why: store.drop_run(run, why)
-                )
+                self._session.store.ask(partial(Store.drop_run, run=each.spec, why=why))
         self._logged = [each for each in self.queue.runs if each.stands in ("dropped", "failed")]
