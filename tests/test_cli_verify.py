@@ -372,7 +372,9 @@ def test_a_forged_box_is_found_though_the_log_was_written_anew(
             words = ("verify", file, *given, "--trust-model", "--all", "--seconds", 0, "--json")
             words += ("--file", elsewhere) if file == audit else ()
             code = cli.main([str(word) for word in words])
-            told = json.loads(capsys.readouterr().out)
+            out, err = capsys.readouterr()
+            assert not err
+            told = json.loads(out)
             names = {each.removeprefix("Run 1: ") for each in differing(told)}
             assert (code, told["holds"]) == (PARTLY if honest else 1, honest), differing(told)
             assert honest or AGAIN in names
