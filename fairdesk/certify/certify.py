@@ -518,11 +518,11 @@ class _Proof:
 
     def _examples(self) -> Iterator[Event]:
         """Query the model again about some of those who are discriminatory, and tell of them."""
-        refinery, context = self._refinery, self._context
+        refinery = self._refinery
         wanted = self._options.keep - self._kept
         if wanted > 0 and refinery.examples:
             places = np.concatenate(refinery.examples)[:wanted]
-            yield from self._kept_of(*context.domain.admit(refinery.space.rows(places)))
+            yield from self._kept_of(*refinery.space.instances(places))
         refinery.examples.clear()
 
     def _kept_of(self, rows: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
@@ -547,7 +547,7 @@ class _Proof:
             return
         low, high = (np.repeat(each, _DRAWN, axis=0) for each in tree.boxes(some))
         drawn = self._rng.integers(low, high, endpoint=True)
-        rows, combination = context.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
+        rows, combination = refinery.space.instances(np.unique(drawn, axis=0))
         for part in Pace(len(context.domain.combinations), context=context).parts(len(rows)):
             discriminatory = context.ask(rows[part]).discriminatory
             wanted = np.flatnonzero(discriminatory)[: self._options.keep - self._kept]

@@ -60,12 +60,11 @@ def counted(made: Small) -> tuple[int, int]:
     """Count who is unlike, and everybody, by asking the model about every single one."""
     space = space_of(made.domain, made.people)
     similar = made.domain.similar(space.rows(everywhere(space)))
-    rows = similar.reshape(-1, similar.shape[2])
-    allowed = made.domain.allowed(rows).reshape(similar.shape[:2])
+    allowed = made.domain.possible(similar)
     decided = np.full(allowed.shape, -1)
     decided[allowed] = labels(made.fed.predict(similar[allowed]))
     sets = [{*own[may_be].tolist()} for own, may_be in zip(decided, allowed, strict=True)]
-    return sum(len(each) > 1 for each in sets), sum(len(each) > 0 for each in sets)
+    return sum(len(each) > 1 for each in sets), int((allowed.sum(axis=1) > 1).sum())
 
 
 def told(events: Iterator[Event], kind: type) -> list:
