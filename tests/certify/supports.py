@@ -99,6 +99,8 @@ class Point(NamedTuple):
     ----------
     row : tuple[float, ...]
         One of its members.
+    key : tuple
+        By which it is told from others: the row, but for a companion all codes that it becomes.
     members : dict[tuple[float, ...], tuple[float, ...]]
         By their protected values the rows that are compared.
     changes : bool
@@ -106,55 +108,96 @@ class Point(NamedTuple):
     """
 
     row: tuple[float, ...]
+    key: tuple
     members: dict[tuple[float, ...], tuple[float, ...]]
     changes: bool
 
 
 def points(made: Small) -> list[Point]:
     """Return every similar set of a domain, with a comparison or without."""
-    domain, support = made.domain, made.domain.support
-    place = {name: i for i, name in enumerate(domain.names)}
+    domain = made.domain
     protected = domain.protected.tolist()
-    moves = [_moves(place, each) for each in support.companions]
-    unsure = [_moves(place, each) for each in support.proposed]
-    rare = {(place[name], code) for name, code in support.rare}
     codes = [
         [each.low] if i in protected else np.arange(each.low, each.high + 1).tolist()
         for i, each in enumerate(domain.attributes)
     ]
-    combinations = list(product(*(domain.attributes[i].compared for i in protected)))
     found, rows, met = [], [], set()
     for row in product(*codes):
-        key = list(row)
-        for target, by, own in moves:
-            compared = domain.attributes[by].compared
-            key[target] = tuple(own.get((v, row[target]), row[target]) for v in compared)
-        if tuple(key) in met:
-            continue
-        met.add(tuple(key))
-        members = {}
-        for values in combinations:
-            other = list(row)
-            for i, value in zip(protected, values, strict=True):
-                other[i] = value
-            fine = not any((i, other[i]) in rare for i in protected)
-            for target, by, own in moves:
-                other[target] = own.get((other[by], other[target]), other[target])
-                fine &= own.get((other[by], other[target]), other[target]) == other[target]
-            for target, by, own in unsure:
-                fine &= own.get((other[by], other[target]), other[target]) == other[target]
-            fine &= all(rule.holds(np.array([other]))[0] for rule in domain.all_rules)
-            if fine:
-                members[values] = tuple(other)
-        found.append((row, members))
-        rows += members.values()
-    decided = dict(zip(rows, labels(made.fed.predict(np.array(rows))).tolist(), strict=True))
+        key = _key(made, row)
+        if key not in met:
+            met.add(key)
+            members = _members(made, row, _rare(made))
+            found.append((row, key, members))
+            rows += members.values()
+    changes = _changing(made, [members for _, _, members in found])
+    return [Point(*each, change) for each, change in zip(found, changes, strict=True)]
+
+
+def compared(made: Small, rows) -> list[tuple[tuple, bool, bool]]:
+    """Return of rows of the data their keys, whether they have a comparison, and change by it."""
+    protected, found = made.domain.protected.tolist(), []
+    for row in map(tuple, rows.tolist()):
+        own = tuple(row[i] for i in protected)
+        # its own rare values are compared with others
+        rare = _rare(made) - {(i, row[i]) for i in protected}
+        members = _members(made, row, rare)
+        # who contradicts what the data support is compared with nothing
+        found.append(members if members.get(own) == row else {})
+    changes = _changing(made, found)
     return [
-        Point(row, members, len({decided[each] for each in members.values()}) > 1)
-        for row, members in found
+        (_key(made, row), len(members) > 1, change)
+        for row, members, change in zip(rows.tolist(), found, changes, strict=True)
     ]
 
 
-def _moves(place, each):
-    moves = {(move.to, move.code): move.becomes for move in each.moves}
-    return place[each.attribute], place[each.by], moves
+def _changing(made, found):
+    rows = [row for members in found for row in members.values()]
+    told = labels(made.fed.predict(np.array(rows))).tolist() if rows else []
+    decided = dict(zip(rows, told, strict=True))
+    return [len({decided[each] for each in members.values()}) > 1 for members in found]
+
+
+def _rare(made):
+    return {(made.domain.names.index(name), code) for name, code in made.domain.support.rare}
+
+
+def _key(made, row):
+    key = list(row)
+    for i in made.domain.protected.tolist():
+        key[i] = None
+    for target, by, own in _moves(made.domain, made.domain.support.companions):
+        compared = made.domain.attributes[by].compared
+        key[target] = tuple(own.get((v, row[target]), row[target]) for v in compared)
+    return tuple(key)
+
+
+def _members(made, row, rare):
+    """Return the members of a row's similar set that are possible, by their protected values."""
+    domain, members = made.domain, {}
+    protected = domain.protected.tolist()
+    moves = _moves(domain, domain.support.companions)
+    unsure = _moves(domain, domain.support.proposed)
+    for values in product(*(domain.attributes[i].compared for i in protected)):
+        other = list(row)
+        for i, value in zip(protected, values, strict=True):
+            other[i] = value
+        fine = not any((i, other[i]) in rare for i in protected)
+        for target, by, own in moves:
+            other[target] = own.get((other[by], other[target]), other[target])
+            fine &= own.get((other[by], other[target]), other[target]) == other[target]
+        for target, by, own in unsure:
+            fine &= own.get((other[by], other[target]), other[target]) == other[target]
+        if fine and all(rule.holds(np.array([other]))[0] for rule in domain.all_rules):
+            members[values] = tuple(other)
+    return members
+
+
+def _moves(domain, companions):
+    return [
+        (
+            domain.names.index(each.attribute),
+            domain.names.index(each.by),
+            {(move.to, move.code): move.becomes for move in each.moves},
+        )
+        for each in companions
+    ]

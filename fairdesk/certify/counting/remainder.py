@@ -179,6 +179,16 @@ def sets_of(domain: Domain, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.in
     return first, times
 
 
+def have_comparison(domain: Domain, rows: Rows) -> NDArray[np.bool_]:
+    """Return which rows of the data are compared with another one: ``(n,)``."""
+    step = max(1, _ROWS // len(domain.combinations))
+    parts = [np.empty(0, dtype=np.bool_)]
+    for start in range(0, len(rows), step):
+        _, compared = domain.members(rows[start : start + step])
+        parts.append(compared.sum(axis=1) > 1)
+    return np.concatenate(parts)
+
+
 def _parts(leaves: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [leaves[start : start + _LEAVES] for start in range(0, len(leaves), _LEAVES)]
 
