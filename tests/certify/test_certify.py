@@ -270,7 +270,7 @@ def test_rows_that_there_is_no_time_for_are_left_out_and_that_is_said(monkeypatc
     monkeypatch.setattr(certify, "_ROWS", 1e-12)
     figures = measured([*search(made.context, made.people, CertifyOptions(20.0), rng)])
     assert not [each for each in figures if isinstance(each, Share)]
-    assert certify._ROWS_LEFT in figures[0].notes
+    assert certify.ROWS_LEFT in figures[0].notes
 
 
 def test_of_nothing_proven_is_told_once(monkeypatch):
@@ -282,7 +282,7 @@ def test_of_nothing_proven_is_told_once(monkeypatch):
     figures = measured([*search(made.context, made.people, CertifyOptions(5.0), rng)])
     proofs = [each for each in figures if isinstance(each, Proven)]
     assert [each.of for each in proofs] == ["domain", "population", "people"]
-    assert proofs[0].notes == (certify._NOTHING,)
+    assert proofs[0].notes == (certify.NOTHING,)
     assert not [each for each in figures if isinstance(each, PairShare)]
 
 

@@ -12,9 +12,11 @@ from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import everyone_for, lay_out
+from fairdesk.certify.pairwise import only
 from fairdesk.certify.refine import Refinery
 from fairdesk.models.structure.types import structure_of
 from fairdesk.results.events import Measured
+from fairdesk.results.proofs import Proven
 from tests.certify.networks import everywhere
 from tests.certify.supports import points, supported
 
@@ -55,10 +57,29 @@ def test_all_is_decided_and_right(seed, kind):
     made = supported(seed, kind)
     found = points(made)
     events = search(made.context, made.people, CertifyOptions(0), np.random.default_rng(0))
-    domain = [each for each in events if isinstance(each, Measured)][-1].figures[0]
+    figures = [each for each in events if isinstance(each, Measured)][-1].figures
+    domain = figures[0]
     assert int(domain.total) == sum(len(each.members) > 1 for each in found)
     assert int(domain.falsified_people) == sum(each.changes for each in found)
-    assert domain.exact or not int(domain.total)
+    assert domain.exact
+    for figure in figures:
+        if isinstance(figure, Proven) and figure.of == "people" and int(domain.total):
+            assert figure.certified + figure.falsified == pytest.approx(1.0, abs=1e-6)
+        if isinstance(figure, Proven) and len(figure.attributes) < len(made.domain.protected):
+            check_one(made, figure)
+
+
+def check_one(made, figure):
+    """Compare what is proven of one attribute with the truth, where the others tell rows apart."""
+    alone = made._replace(domain=only(made.domain, made.domain.names.index(figure.attributes[0])))
+    found = [each for each in points(alone) if len(each.members) > 1]
+    assert int(figure.total) == len(found)
+    changes = sum(each.changes for each in found)
+    assert int(figure.falsified_people) <= changes
+    assert int(figure.certified_people) <= len(found) - changes
+    # none contradicts what changes with another attribute
+    rows = np.array([row for each in found for row in each.members.values()])
+    assert not len(rows) or made.domain.allowed(rows).all()
 
 
 @given(seed=SEEDS, kind=KINDS, steps=st.integers(1, 30))

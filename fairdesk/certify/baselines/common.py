@@ -85,7 +85,8 @@ class Sized(NamedTuple):
 
 def sized(space: Space, low: Places, high: Places, root: NDArray[np.intp]) -> Sized:
     """Return how much boxes, ``(B, a)``, of a space are."""
-    return Sized(sum(sizes(low, high)), float(space.masses(low, high, root).sum()), len(low))
+    mass = float(space.masses(low, high, root).sum()) / space.marginal
+    return Sized(sum(sizes(low, high)), mass, len(low))
 
 
 class Tally:

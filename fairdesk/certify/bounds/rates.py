@@ -40,7 +40,7 @@ def _people_of(space: Space) -> People:
 def _members(space: Space, low: Places, combination: int) -> NDArray[np.int64]:
     """Return which of `Space.members` a combination is in boxes, each within a root: ``(B,)``."""
     combinations = space.may_be.shape[1]
-    return (space.variant(low) * combinations + combination).astype(np.int64)
+    return np.asarray(space.variant(low) * combinations + combination, dtype=np.int64)
 
 
 class CountedRates:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -159,7 +160,8 @@ def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
         compared += int(times[part][(answers.labels >= 0).sum(axis=1) > 1].sum())
         yield None
     names = tuple(domain.names[i] for i in domain.protected)
-    yield exact_share("data", names, hits, compared)
+    share = exact_share("data", names, hits, compared)
+    yield msgspec.structs.replace(share, unsupported=len(rows) - compared)
 
 
 def sets_of(domain: Domain, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -223,6 +223,15 @@ class Space:
         return sum(sizes(self.low[self.compared], self.high[self.compared]))
 
     @cached_property
+    def marginal(self) -> float:
+        """The share of all points with a comparison in the product of the marginals, at most."""
+        if self.compared.all():
+            return 1.0
+        roots = np.flatnonzero(self.compared)
+        masses = self.masses(self.low[roots], self.high[roots], roots)
+        return math.fsum(masses.tolist()) * (1.0 + 1e-12) or 1.0
+
+    @cached_property
     def tied(self) -> tuple[NDArray[np.bool_], ...]:
         """Of each axis which places are tied: ``(count,)``; empty along axes without such."""
         domain = self.domain

@@ -206,14 +206,9 @@ class RowProver:
         """Falsify rows by neighbours who differ less, in a few rounds: hard rows wait."""
         rows = np.flatnonzero(self.verdict == Verdict.UNDECIDED)
         own = RowProver(
-            *(self._space, self._examiner, self._counter, self._ask),
-            *(
-                self._rows[rows],
-                lambda some: self._own(rows[some]),
-                around,
-                self._rng,
-                self._linear,
-            ),
+            *(self._space, self._examiner, self._counter, self._ask, self._rows[rows]),
+            lambda some: self._own(rows[some]),
+            *(around, self._rng, self._linear),
         )
         boxes, queries = self.boxes, self.queries
         for _ in own._in_rounds(_NEARER):

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.ties import companion_of, tied
 from fairdesk.certify.proof.certificate import (
     ARRAYS,
     COUNTED,
@@ -24,7 +25,6 @@ from fairdesk.certify.proof.certificate import (
     decoded,
     malformed,
 )
-from fairdesk.certify.proof.ties import companion_of, tied
 
 #: Places along an axis are below this.
 _MOST_PLACES = 1 << 62
@@ -176,8 +176,8 @@ def _check_roots(header: Header, arrays: Arrays) -> None:
 
 def _check_ties(header: Header, low: NDArray[Any], high: NDArray[Any]) -> None:
     """Refuse roots in which the code of a companion depends on the combination for some points."""
-    some_may_be = np.array(header.may_be, dtype=np.bool_).any(axis=1)[list(header.groups)]
-    clear = np.setdiff1d(np.flatnonzero(some_may_be), header.unclear)
+    some = np.array([any(row) for row in header.may_be], dtype=np.bool_)
+    clear = np.setdiff1d(np.flatnonzero(some[list(header.groups)]), header.unclear)
     groups = np.array(header.groups)[clear]
     for i, axis in enumerate(header.axes):
         own = tied(header.domain, axis.attribute, axis.codes)
@@ -187,11 +187,11 @@ def _check_ties(header: Header, low: NDArray[Any], high: NDArray[Any]) -> None:
             raise malformed(f"its axis “{axis.attribute}” does not list its values")
         before = np.concatenate([[0], np.cumsum(own)])
         first, last = low[clear, i], high[clear, i]
-        some = before[last + 1] - before[first]
-        place = np.where(some > 0, first, -1)
+        count = before[last + 1] - before[first]
+        place = np.where(count > 0, first, -1)
         kinds = np.unique(np.column_stack((groups, place)), axis=0)
-        if (some[first < last] > 0).any() or len(kinds) != len(np.unique(groups)):
-            raise malformed(f"its roots do not tell apart what becomes of “{axis.attribute}”")
+        if (count[first < last] > 0).any() or len(kinds) != len(np.unique(groups)):
+            raise malformed(f"its roots mix different values of “{axis.attribute}”")
 
 
 def _check_tree(header: Header, arrays: Arrays) -> None:

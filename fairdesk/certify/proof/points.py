@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.domain.ties import companion_of
 from fairdesk.certify.proof.certificate import Header
-from fairdesk.certify.proof.ties import companion_of
 from fairdesk.models.model import labels
 from fairdesk.results.events import Rows, Scores
 

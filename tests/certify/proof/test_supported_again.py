@@ -17,6 +17,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.support import Support
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.results.events import Certificate
+from tests import phrases
 from tests.certify.networks import Small, fed_with, layer, names, number
 from tests.certify.supports import companion, supported
 
@@ -83,8 +84,8 @@ def test_what_ignores_companions_is_refused():
         header, certified=header.total, falsified="0", certified_share=1.0, falsified_share=0.0
     )
     failed = {name for name, each in checked(made, stated, forged).items() if each.failed}
-    assert "Regions, re-proved by other bounds" in failed
-    assert "Instances in certified regions, queried" in failed
+    assert phrases.PROVEN_AGAIN in failed
+    assert phrases.PEOPLE_IN_CERTIFIED in failed
 
 
 def test_axes_of_all_values_are_refused():
@@ -94,7 +95,7 @@ def test_axes_of_all_values_are_refused():
     assert header.falsified == "0"
     # each husband compared with a female husband, and said to be compared with wives
     stated = msgspec.structs.replace(header, domain=made.domain)
-    with pytest.raises(CertificateError, match="do not tell apart"):
+    with pytest.raises(CertificateError, match="its roots mix"):
         checked(made, stated, arrays)
 
 
@@ -107,11 +108,11 @@ def test_an_axis_with_another_code_of_a_kind_is_refused():
     axes[kin] = msgspec.structs.replace(axes[kin], codes=codes)
     stated = msgspec.structs.replace(header, axes=tuple(axes))
     checks = checked(made, stated, arrays)
-    assert checks["The roots cover the whole domain exactly once"].failed
+    assert checks[phrases.ROOTS_COVER].failed
 
 
 def test_roots_that_mix_what_is_tied_are_refused():
     made = spouses()
     header, arrays = certified(made)
-    with pytest.raises(CertificateError, match="do not tell apart"):
+    with pytest.raises(CertificateError, match="its roots mix"):
         checked(made, msgspec.structs.replace(header, groups=(0,) * len(header.groups)), arrays)

@@ -7,12 +7,12 @@ import math
 import numpy as np
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.domain.ties import companion_of, standing
 from fairdesk.certify.proof.certificate import (
     Arrays,
     AxisOf,
     Header,
 )
-from fairdesk.certify.proof.ties import companion_of, standing
 from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.domain.ties import companion_of, standing
 from fairdesk.certify.proof.certificate import (
     Arrays,
     Header,
 )
-from fairdesk.certify.proof.ties import companion_of, standing
 from fairdesk.results.events import Rows
 
 Nodes = NDArray[np.int64]
