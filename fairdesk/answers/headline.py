@@ -9,7 +9,7 @@ import msgspec
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.selection import Run, best_shares
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.wording import figures, words
+from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording.language import say
 from fairdesk.wording.statements import Statement, unmeasured
 
@@ -25,15 +25,17 @@ def headline(spec: AuditSpec, runs: Sequence[Run], found: Sequence[Answer]) -> S
     found : sequence of Answer
         Its answers, see `fairdesk.answers.selection.answers`.
     """
-    for _, share in best_shares(runs):
+    for run, share in best_shares(runs):
         if share.whom == "data" and share.exhaustive:
+            said = figures.share_statement(spec, share, run.figures)
+            if not comparisons.is_answered(spec, share):
+                return said
             value = say(
                 "{hits} of {people}, {share}",
                 hits=words.number(share.hits),
                 people=words.counted(share.n_samples, spec.person),
                 share=words.percent(share.hits, share.n_samples, 2),
             )
-            said = figures.share_statement(spec, share)
             return msgspec.structs.replace(said, value=value)
     by_question = {each.question: each for each in found}
     known = [by_question[each] for each in _ORDER if each in by_question]

@@ -15,16 +15,17 @@ from fairdesk.charts.kinds.forest import Ratio, Ratios
 from fairdesk.charts.kinds.gaps import Gap, Gaps
 from fairdesk.charts.kinds.proof import Spaces, spaces_of
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
+from fairdesk.charts.kinds.study import Studies, studied
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import AuditStudy, Share
 from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.results.trials import chosen_of, lead_of, trial_of
+from fairdesk.wording import comparisons, words
 from fairdesk.wording import figures as figure_words
 from fairdesk.wording import trials as trial_words
-from fairdesk.wording import words
 from fairdesk.wording.decisions import named_outcome
 from fairdesk.wording.groups.subgroups import (
     foremost,
@@ -81,33 +82,69 @@ def pairs_of(run: RunRecord | RunState, share: Share) -> PairsOf | None:
 def shares(spec: AuditSpec, measured: Sequence[tuple[RunRecord | RunState, Share]]) -> Pictured:
     """Draw shares on one scale, with their intervals; each with the run that measured it."""
     bars = tuple(
-        ShareBar.of(figure_words.instances(spec, each.whom), figure_words.short_share(each), each)
-        for _, each in measured
+        ShareBar.of(
+            figure_words.instances(spec, each.whom),
+            figure_words.short_share(each, run.figures),
+            each,
+        )
+        for run, each in measured
     )
     return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for run, each in measured))
 
 
-def shares_alone(run: RunRecord | RunState, together: Share) -> Pictured:
-    """Draw the share of people whose decision changes, and that by each attribute alone."""
+def studies(
+    spec: AuditSpec, run: RunRecord | RunState, found: Sequence[AuditStudy], most: int = _GROUPS
+) -> Pictured:
+    """Draw the selection rates of the same rows under each protected value."""
+    chart = Studies(tuple(studied(spec, each, most) for each in found))
+    parts = [
+        PairsOf(run.id, study.attribute, 0.0) if run.found else None
+        for study, drawn in zip(found, chart.studies, strict=True)
+        for _ in drawn.rates
+    ]
+    return Pictured(chart, tuple(parts))
+
+
+def shares_alone(spec: AuditSpec, run: RunRecord | RunState, together: Share) -> Pictured:
+    """Draw the share of people whose decision changes, and that by each attribute alone.
+
+    Where a companion is only proposed, what it would be with it.
+    """
     alone = [
         each
-        for each in run.figures
-        if isinstance(each, Share)
-        and each.whom == together.whom
-        and len(each.attributes) == 1 < len(together.attributes)
+        for each in comparisons.shares_of(run.figures)
+        if each.whom == together.whom and len(each.attributes) == 1 < len(together.attributes)
     ]
     shown = [together, *alone[: _GROUPS - 1]]
-    bars = tuple(
-        ShareBar.of(
-            say("Any change")
-            if each is together
-            else say("{name} alone", name=words.quoted(each.attributes[0])),
-            figure_words.short_share(each),
-            each,
-        )
+    found = [
+        (each, bar)
         for each in shown
+        if (bar := _alone_bar(spec, run, each, whole=each is together)) is not None
+    ]
+    if not found:
+        return Pictured()
+    bars = tuple(bar for _, bar in found)
+    return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for each, _ in found))
+
+
+def _alone_bar(
+    spec: AuditSpec, run: RunRecord | RunState, share: Share, *, whole: bool
+) -> ShareBar | None:
+    name = (
+        say("Any change") if whole else say("{name} alone", name=words.quoted(share.attributes[0]))
     )
-    return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for each in shown))
+    if not comparisons.is_open(spec, share):
+        value = figure_words.short_share(share)
+        return ShareBar.of(name, value, share) if share.n_samples else None
+    counted = comparisons.compared_rows(run.figures, share.attributes).get("proposed")
+    if counted is None or not counted.compared:
+        return None
+    at = counted.hits / counted.compared
+    value = say("{share} if confirmed", share=words.percent(counted.hits, counted.compared, 2))
+    share = replace(
+        share, exhaustive=True, estimate=at, low=at, high=at, anytime_low=at, anytime_high=at
+    )
+    return ShareBar.of(name, value, share)
 
 
 def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Pictured:

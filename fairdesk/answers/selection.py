@@ -21,7 +21,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange, Share
 from fairdesk.results.proofs import NeighbourhoodCounts
-from fairdesk.wording import figures, words
+from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.certified.neighbourhoods import (
     UNLIKE,
@@ -111,7 +111,7 @@ def main_shares(figures: Iterable[Metric]) -> tuple[Share, ...]:
 
     Where none is of several, as after THEMIS left out what contains another, the greatest is taken.
     """
-    found = [each for each in figures if isinstance(each, Share) and each.n_samples]
+    found = [each for each in comparisons.shares_of(figures) if each.n_samples or each.unsupported]
     most = max((len(share.attributes) for share in found), default=0)
     found = sorted(
         (share for share in found if len(share.attributes) == most),
@@ -341,14 +341,20 @@ def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     best = _shown_shares(runs)
     if best:
         (run, share), *rest = best
-        telling = [each for each in runs if _of_kind(each, Share)]
+        telling = [each for each in runs if comparisons.shares_of(each.figures)]
         # who was not tested is said where the share is explained
-        said = figures.share_statement(spec, share, excluded=False)
+        said = figures.share_statement(spec, share, run.figures, excluded=False)
         if share.whom == "data":
             # beside a share of real people, one of combinations would be read as of people
-            drawn = pictures.shares_alone(run, share)
-            return _answer(Question.SHARE, said, (), run, telling, drawn)
-        details = [figures.share_line(spec, each) for _, each in rest]
+            studies = comparisons.studies_of(spec, run.figures)
+            drawn = (
+                pictures.studies(spec, run, studies)
+                if studies
+                else pictures.shares_alone(spec, run, share)
+            )
+            details = _studied(spec, run, runs)
+            return _answer(Question.SHARE, said, details, run, telling, drawn)
+        details = [figures.share_line(spec, each, run.figures) for run, each in rest]
         drawn = pictures.shares(spec, best)
         return _answer(Question.SHARE, said, details, run, telling, drawn)
     repeated = [(run, one) for run in runs for one in run.figures if isinstance(one, ExcessChange)]
@@ -357,6 +363,16 @@ def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     run, excess = repeated[-1]
     said = figures.excess_statement(spec, excess)
     return _answer(Question.SHARE, said, (), run, [each for each, _ in repeated])
+
+
+def _studied(spec: AuditSpec, run: Run, runs: Sequence[Run]) -> list[str]:
+    """Say what the audit studies of a run show, and where they run against the groups' rates."""
+    tables = decision_tables(runs)
+    said = []
+    for study in comparisons.studies_of(spec, run.figures):
+        said.append(comparisons.study_sentence(spec, study))
+        said.append(comparisons.against_sentence(spec, study, tables, run.figures))
+    return said
 
 
 def _example(
@@ -428,19 +444,38 @@ def pair_statement(
     def written(i: int, code: float) -> str:
         return name_of(attributes[i], code) if value is None else value(i, code)
 
-    changed = [
-        (attributes[i].name, written(i, pair.row[i]), written(i, pair.partner[i]))
-        for i in spec.domain.protected.tolist()
-        if pair.row[i] != pair.partner[i]
-    ]
-    changes = [
-        say("{name} from {before} to {after}", name=words.quoted(name), before=before, after=after)
-        for name, before, after in changed
-    ]
+    protected = spec.domain.protected.tolist()
+    moved = [i for i in spec.domain.differing.tolist() if pair.row[i] != pair.partner[i]]
+    changed, along = (
+        [
+            (attributes[i].name, written(i, pair.row[i]), written(i, pair.partner[i]))
+            for i in moved
+            if (i in protected) is own
+        ]
+        for own in (True, False)
+    )
+    changes, with_it = (
+        [
+            say(
+                "{name} from {before} to {after}",
+                name=words.quoted(name),
+                before=before,
+                after=after,
+            )
+            for name, before, after in each
+        ]
+        for each in (changed, along)
+    )
     sentence = say(
         "Changing {changes}, with everything else equal, changes the decision from {before} to "
         "{after} (score {row} to {partner}; pair number {number}{known}).",
-        changes=words.joined(changes),
+        changes=say(
+            "{changes}, and with it {with_it}",
+            changes=words.joined(changes),
+            with_it=words.joined(with_it),
+        )
+        if with_it
+        else words.joined(changes),
         before=words.decision_word(spec, pair.row_class),
         after=words.decision_word(spec, pair.partner_class),
         row=words.score(spec, pair.row_score),
@@ -467,7 +502,13 @@ def pair_statement(
         label,
         shown,
         sentence,
-        say("Everything else is equal (pair number {number}).", number=words.number(pair.id)),
+        say(
+            "With it changes {with_it}; everything else is equal (pair number {number}).",
+            with_it=words.joined(with_it),
+            number=words.number(pair.id),
+        )
+        if with_it
+        else say("Everything else is equal (pair number {number}).", number=words.number(pair.id)),
     )
 
 
@@ -514,7 +555,7 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))
     run, share = exact[0]
-    said = figures.share_statement(spec, share)
+    said = figures.share_statement(spec, share, run.figures)
     return _answer(Question.CERTAIN, said, (), run, tried, pictures.proof(spec, run))
 
 
@@ -535,7 +576,11 @@ def _certain_around(spec: AuditSpec, run: Run, runs: Sequence[Run]) -> Answer:
 def _why_proven(spec: AuditSpec, runs: Sequence[Run]) -> str:
     """Say what a proof for the population adds to the share that was counted, if one was."""
     covers = covers_sentence(spec)
-    counted = [share for _, share in best_shares(runs) if share.whom == "data" and share.exact]
+    counted = [
+        share
+        for _, share in best_shares(runs)
+        if share.whom == "data" and share.exact and comparisons.is_answered(spec, share)
+    ]
     if not counted:
         return covers
     above = say(

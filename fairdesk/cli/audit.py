@@ -5,21 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 
 import msgspec
 
-from fairdesk.answers.rates import (
-    decision_tables,
-    misfit_sentence,
-    proofs_quoted,
-    rates_sentences,
-)
+from fairdesk.answers.rates import decision_tables, misfit_sentence
 from fairdesk.app.audit import Outcome, Question, audit, plan_of
 from fairdesk.app.finished import sample_question
-from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS, REPORT
+from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.catalogue.stages import BEFORE
@@ -38,6 +33,7 @@ from fairdesk.cli.parsing import (
     whole_number,
 )
 from fairdesk.cli.subject import add_subject, subject_of
+from fairdesk.cli.summary import summary
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
@@ -49,19 +45,16 @@ from fairdesk.cli.terminal import (
 )
 from fairdesk.data.domain.support import CompanionChoice, written
 from fairdesk.errors import SpecError, concerning
-from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates
+from fairdesk.results.individual import AuditStudy, ComparedRows, Share
+from fairdesk.results.proofs import Proven, ProvenRates
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
-from fairdesk.wording import figures, inspected, words
+from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.companions import companion_said
-from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.rules import rule_phrase
 
-#: So many pairs of values whose decision differs are printed: those that differ most.
-_MOST_PAIRS = 3
 #: What ``--plan`` takes.
 PLANS = tuple(kind.value for kind in LIMITS)
 _EPILOG = """\
@@ -417,7 +410,7 @@ def _audit(arguments: argparse.Namespace) -> int:
             outcome = audit(worker, question, arguments.out, bar, stopped)
     # in ASCII, so that it is JSON whatever the encoding of the output
     print_lines(
-        json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else _summary(outcome)
+        json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else summary(outcome)
     )
     if outcome.failure:
         complain(outcome.failure)
@@ -468,6 +461,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
             zip(words.protected_names(outcome.spec.domain), run.sufficient_alone, strict=True)
         ),
         "rejected": run.rejected,
+        **_comparison_figures(outcome.spec, run),
         **({} if share is None else _share_figures(share)),
         **({} if proven is None else _proven_figures(proven)),
         **_plausible_figures(outcome.plausible.get(run.id)),
@@ -477,6 +471,43 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         **_rate_figures(outcome.spec, run),
         **_rule_figures(outcome.spec, run),
         "figures": run.figures,
+    }
+
+
+def _comparison_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
+    """Return the rows whose decision changes, by comparison, and the rates of audit studies."""
+    compared = [each for each in run.figures if isinstance(each, ComparedRows)]
+    studies = [each for each in run.figures if isinstance(each, AuditStudy)]
+    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
+    counts = ("attributes", "comparison", "n_rows", "compared", "unsupported")
+    changes = ("hits", "losses", "gains")
+    return {
+        **(
+            {
+                "compared_rows": [
+                    {name: getattr(each, name) for name in (*counts, *changes)} for each in compared
+                ]
+            }
+            if compared
+            else {}
+        ),
+        **(
+            {
+                "audit_study": {
+                    each.attribute: {
+                        "rows": each.n_rows,
+                        "selected": each.actual,
+                        "selected_as": {
+                            attributes[each.attribute].text(value.code): value.favourable
+                            for value in each.values
+                        },
+                    }
+                    for each in studies
+                }
+            }
+            if studies
+            else {}
+        ),
     }
 
 
@@ -583,50 +614,3 @@ def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
             if isinstance(each, RuleSet)
         ],
     }
-
-
-def _summary(outcome: Outcome) -> str:
-    """Say what came of an audit, for people."""
-    return "\n".join(
-        (
-            *(line for run in outcome.runs for line in _run_lines(outcome, run)),
-            inspected.agreement(inspected.agreed(outcome.found.proof)),
-            *(f"Left out: {why}" for why in outcome.left_out.values()),
-            *(f"Warning: {warning}" for warning in outcome.warnings),
-            "",
-            *(path for name, path in outcome.files.items() if name != REPORT),
-            *(f"Report ready: {path}" for name, path in outcome.files.items() if name == REPORT),
-        )
-    )
-
-
-def _run_lines(outcome: Outcome, run: RunRecord) -> tuple[str, ...]:
-    spec = outcome.spec
-    pairs = [each for each in run.figures if isinstance(each, PairShare)]
-    differing = sorted(pairs, key=lambda pair: -pair.falsified)[:_MOST_PAIRS]
-    worst = [each for each in differing if each.falsified]
-    tables = decision_tables(outcome.runs)
-    rest, of_people = proofs_quoted(spec, run.figures, tables)
-    others = (each for each in rest if not isinstance(each, PairShare))
-    more = len(pairs) - len(worst)
-    name = [f"{METHODS[run.spec.method].title}:"] if len(outcome.runs) > 1 else []
-    share = outcome.plausible.get(run.id)
-    said = figures.headline(spec, run, None if share is None else share.reference).sentence
-    return (
-        *name,
-        said,
-        *figures.alone_sentences(spec, run),
-        *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said),
-        *of_people,
-        *rates_sentences(spec, run.figures, tables),
-        *([_more_pairs(more, outcome.files)] if more > 0 else []),
-        *([plausible_pairs(share).sentence] if share is not None else []),
-        *([run.message] if run.state == "done" and run.message else []),
-        f"{words.capital(figures.effort(run))}.",
-    )
-
-
-def _more_pairs(n_pairs: int, files: Mapping[str, str]) -> str:
-    """Say where the rest of the pairs of values is, which would fill the terminal."""
-    said = f"{words.counted(n_pairs, 'other pair')} of values"
-    return f"{said} in {files[REPORT]}." if REPORT in files else f"{said}."

@@ -27,8 +27,8 @@ from fairdesk.results.individual import (
 )
 from fairdesk.results.proofs import NeighbourhoodCounts, PairShare, Proven, Region
 from fairdesk.results.rounding import exactly
+from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import (
     NOT_MEANT,
     neighbourhood_standing,
@@ -100,8 +100,13 @@ def share_of_domain(figures: Iterable[Metric]) -> Share | None:
 
 def share_of_data(figures: Iterable[Metric]) -> Share | None:
     """Give the share of the people in the data, all protected attributes together; if measured."""
-    shares = [each for each in figures if isinstance(each, Share) and each.whom == "data"]
+    shares = [each for each in comparisons.shares_of(figures) if each.whom == "data"]
     return max(shares, key=lambda share: len(share.attributes), default=None)
+
+
+def _counts(share: Share) -> bool:
+    """Return whether instances were drawn, though none may have a comparison."""
+    return bool(share.n_samples or share.unsupported)
 
 
 def share_label(spec: AuditSpec, whom: str) -> str:
@@ -111,16 +116,33 @@ def share_label(spec: AuditSpec, whom: str) -> str:
     return say(_SHARES[whom])
 
 
-def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> Statement:
+def share_statement(
+    spec: AuditSpec, share: Share, beside: Sequence[Metric] = (), *, excluded: bool = True
+) -> Statement:
     """Say for which share the decision changes, with the fixed-sample interval.
 
-    ``excluded``: of the data rows also how many were not tested.
+    Where a companion is neither confirmed nor refused there is no answer yet: of the data rows both
+    figures are given, and a share of none of anything is not called that.
+
+    Parameters
+    ----------
+    beside : sequence of Metric
+        What the same run measured: the other figure, and what each attribute alone changes.
+    excluded : bool
+        Whether to say also how many of the data rows were not tested, and why.
     """
     values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
-    values["when"] = words.when_change(share.attributes)
+    values["what"] = comparisons.changed(spec, share.attributes, rows=share.whom == "data")
+    is_open = comparisons.is_open(spec, share)
+    if share.whom == "data" and is_open:
+        return comparisons.open_statement(spec, share, beside)
     if not share.n_samples:
-        return unmeasured(
-            say("No instances were tested, so nothing is known about {whom}.", **values)
+        return (
+            comparisons.none_statement(spec, share)
+            if share.unsupported
+            else unmeasured(
+                say("No instances were tested, so nothing is known about {whom}.", **values)
+            )
         )
     values["n"] = words.number(share.n_samples)
     digits = digits_of(share.low, share.high)
@@ -130,30 +152,32 @@ def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> 
     if share.exhaustive and share.wavered:
         sentence = say_many(
             share.wavered,
-            "The decision changed for {hits} of {counted} ({share}) {when}, each queried once. "
-            "This is not exact: {n} row received a different output when it was re-queried.",
-            "The decision changed for {hits} of {counted} ({share}) {when}, each queried once. "
-            "This is not exact: {n} rows received a different output when they were re-queried.",
+            "If we change {what}, the decision changed for {hits} of {counted} ({share}), each "
+            "queried once. This is not exact: {n} row received a different output when it was "
+            "re-queried.",
+            "If we change {what}, the decision changed for {hits} of {counted} ({share}), each "
+            "queried once. This is not exact: {n} rows received a different output when they were "
+            "re-queried.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
-            when=values["when"],
+            what=values["what"],
         )
     elif share.exhaustive:
         sentence = say(
-            "The decision changes for {hits} of {counted} ({share}) {other}. All were tested.",
+            "If we change {what}, the decision changes for {hits} of {counted} ({share}). All were "
+            "tested.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
-            other=words.with_other(share.attributes),
             **values,
         )
     elif not share.hits:
         most = say("at most {share}", share=percent_up(exactly(share.high), digits))
         value = words.capital(most)
         sentence = say(
-            "The decision changes for none of {n} instances drawn at random {when}. With "
-            "{confidence} confidence, it changes for {most} of {whom}.",
+            "If we change {what}, the decision changes for none of {n} instances drawn at random. "
+            "With {confidence} confidence, it changes for {most} of {whom}.",
             most=most,
             confidence=words.percent(share.confidence, 1.0, 0),
             **values,
@@ -161,8 +185,8 @@ def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> 
     else:
         value = shown_percent(share.estimate, digits)
         sentence = say(
-            "The decision changes for {share} ({interval}) of {whom} {when}. {hits} of {n} drawn "
-            "at random changed.",
+            "If we change {what}, the decision changes for {share} ({interval}) of {whom}. {hits} "
+            "of {n} drawn at random changed.",
             share=value,
             hits=words.number(share.hits),
             interval=interval(share.low, share.high, share.confidence, digits),
@@ -172,10 +196,20 @@ def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> 
     if share.exact:
         evidence = "observed" if share.whom == "data" else "proven"
     label, value = share_label(spec, share.whom), words.capital(value)
-    said = Statement(evidence, label, value, sentence, _basis(spec, share))
+    if is_open and not share.hits:
+        value = say("Not known yet")
+    said = Statement(evidence, label, value, sentence, _basis(spec, share, beside))
     if share.whom == "data":
         untested = _untested(spec, share) if excluded and share.exhaustive else ""
-        return said.with_more(directed_sentence(share), untested)
+        missing = comparisons.unsupported_sentence(spec, share) if excluded else ""
+        return said.with_more(
+            directed_sentence(share),
+            comparisons.alone_sentence(spec, share, beside),
+            missing,
+            untested,
+        )
+    if is_open:
+        said = said.with_more(words.open_sentence(spec.domain, share.attributes))
     if share.whom != "domain":
         return said
     people = plural(spec.person)
@@ -187,7 +221,7 @@ def share_statement(spec: AuditSpec, share: Share, *, excluded: bool = True) -> 
     )
 
 
-def _basis(spec: AuditSpec, share: Share) -> str:
+def _basis(spec: AuditSpec, share: Share, beside: Iterable[Metric] = ()) -> str:
     """Say in a few words on how many instances a share rests, and how they were chosen."""
     if share.exact:
         counted = say(
@@ -195,7 +229,9 @@ def _basis(spec: AuditSpec, share: Share) -> str:
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
         )
-        return " ".join(filter(None, (counted, directed_sentence(share))))
+        alone = comparisons.alone_sentence(spec, share, beside)
+        parts = counted, directed_sentence(share), alone
+        return " ".join(filter(None, parts))
     if share.exhaustive:
         return ""
     digits = digits_of(share.low, share.high)
@@ -210,11 +246,7 @@ def directed_sentence(share: Share) -> str:
     """Say for how many the decision becomes favourable, or not; empty if not counted."""
     if share.gains is None or share.losses is None or not share.hits:
         return ""
-    said = say(
-        "{losses} would lose the favourable decision that they have now, {gains} would gain it.",
-        gains=words.number(share.gains),
-        losses=words.number(share.losses),
-    )
+    said = f"{comparisons.lost_and_gained(share.losses, share.gains)}."
     rest = share.hits - share.gains - share.losses
     others = rest and say_many(
         rest,
@@ -231,7 +263,11 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     """
     attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
     of_data = [share for share in shares if share.whom == "data"]
-    alone = [share for share in of_data if len(share.attributes) == 1 and share.by_value]
+    alone = [
+        share
+        for share in of_data
+        if len(share.attributes) == 1 and share.by_value and comparisons.is_answered(spec, share)
+    ]
     said = []
     for share in alone:
         attribute = attributes[share.attributes[0]]
@@ -239,9 +275,9 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
         losing = [(count, name_of(attribute, code)) for code, _, count in share.by_value]
         said.append(
             say(
-                "Changing {name} alone changes the decision for {n}: {losses} would lose the "
+                "If we change {what}, the decision changes for {n}: {losses} would lose the "
                 "favourable decision, {gains} would gain it.",
-                name=words.quoted(attribute.name),
+                what=comparisons.changed(spec, share.attributes),
                 n=words.number(share.hits),
                 gains=_with_values(gaining),
                 losses=_with_values(losing),
@@ -280,7 +316,7 @@ def _with_values(counts: Sequence[tuple[int, str]]) -> str:
 
 def _untested(spec: AuditSpec, share: Share) -> str:
     """Say how many rows of the data a share is not of, and why; empty where it is of all."""
-    rest = spec.data.rows - share.n_samples
+    rest = spec.data.rows - share.n_samples - share.unsupported
     if rest <= 0:
         return ""
     return say(
@@ -290,12 +326,12 @@ def _untested(spec: AuditSpec, share: Share) -> str:
     )
 
 
-def share_line(spec: AuditSpec, share: Share) -> str:
+def share_line(spec: AuditSpec, share: Share, beside: Iterable[Metric] = ()) -> str:
     """Say a share in a line: its name, the number, and the fixed-sample interval."""
     return say(
         "{label}: {share} ({known}).",
         label=share_label(spec, share.whom),
-        share=short_share(share),
+        share=short_share(share, beside),
         known=share_known(share),
     )
 
@@ -308,10 +344,10 @@ def share_known(share: Share) -> str:
     return interval(share.low, share.high, share.confidence, digits)
 
 
-def short_share(share: Share) -> str:
-    """Write a share alone: ``8.38 %``."""
+def short_share(share: Share, beside: Iterable[Metric] = ()) -> str:
+    """Write a share alone: ``8.38 %``; in words where that is not known."""
     digits = 2 if share.exhaustive else digits_of(share.low, share.high)
-    return shown_percent(share.estimate, digits)
+    return comparisons.not_known(share, beside) or shown_percent(share.estimate, digits)
 
 
 def instances(spec: AuditSpec, whom: str) -> str:
@@ -472,10 +508,11 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     out: list[str] = []
     regions = {"consistent": 0, "discriminatory": 0}
     excluded = True
-    for figure in figures:
+    uncompared = [each for each in comparisons.shares_of(figures) if each not in figures]
+    for figure in (*uncompared, *figures):
         match figure:
             case Share():
-                said = share_statement(spec, figure, excluded=excluded).sentence
+                said = share_statement(spec, figure, figures, excluded=excluded).sentence
                 out += filter(None, (said, anytime_sentence(figure)))
                 excluded = excluded and figure.whom != "data"
             case Repeatability():
@@ -679,15 +716,15 @@ def headline(
             said = unmeasured(no_result(run))
             real = share_of_data(run.figures)
             # people before combinations
-            if (leading := real if real is not None and real.n_samples else share) is not None:
-                said = share_statement(spec, leading)
+            if (leading := real if real is not None and _counts(real) else share) is not None:
+                said = share_statement(spec, leading, run.figures)
             elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
                 said = excess_statement(spec, excess[-1])
         case QuestionKind.PROOF:
             proven = proven_of(run.figures)
             said = unmeasured(no_result(run))
             if share is not None:
-                said = share_statement(spec, share).with_more(uncertified(share))
+                said = share_statement(spec, share, run.figures).with_more(uncertified(share))
             if proven is not None:
                 said = proven_statement(proven).with_more(estimated_sentence(proven))
             if (around := neighbourhoods_of(run.figures)) is not None:
@@ -702,7 +739,7 @@ def headline(
         case QuestionKind.EXAMPLES:
             said = words.headline(spec, run, ending_too=False)
             if share is not None:
-                said = said.with_more(share_statement(spec, share).sentence)
+                said = said.with_more(share_statement(spec, share, run.figures).sentence)
     near = near_sentence(run, reference)
     return said.with_more(near, changed_answers(run), words.ending(run))
 

@@ -11,6 +11,7 @@ from math import floor, log10
 from typing import Protocol
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.companions import Companion
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.profile import sample_weights
 from fairdesk.data.table import Column, Kind, Source
@@ -48,6 +49,11 @@ ESTIMATED_TERMS = fixed(
     "The figures for identity terms are estimated from texts of the data in which one term was "
     "replaced by another. The texts are the same with every term, so a difference is due to the "
     "term. These figures do not show how often such texts occur."
+)
+#: What is to be done about a companion that is only proposed.
+CONFIRM = fixed(
+    "Confirm or refuse this in a new audit: on the tab “Compared together” of the page "
+    "Attributes, or with --companions FILE."
 )
 #: Why counts of pairs by attribute are not those of all pairs.
 NOT_A_SUM = fixed(
@@ -375,8 +381,13 @@ def grouping_names(domain: Domain) -> tuple[str, ...]:
 
 
 def when_changes(domain: Domain) -> str:
-    """Say the condition of a finding: ``when only sex, race or both change``."""
-    return when_change(protected_names(domain))
+    """Say the condition of a finding: ``when only sex, race or both change``, and companions."""
+    said = when_change(protected_names(domain))
+    along = [each.attribute for each in domain.support.companions]
+    if not along:
+        return said
+    by = list(dict.fromkeys(each.by for each in domain.support.companions))
+    return say("{said} (and {along} with {by})", said=said, along=listed(along), by=listed(by))
 
 
 def when_change(names: Sequence[str]) -> str:
@@ -390,20 +401,21 @@ def when_change(names: Sequence[str]) -> str:
     return say("when only {names} change, alone or together", names=text)
 
 
-def with_other(names: Sequence[str]) -> str:
-    """Say that some protected attributes have any other of their values, and nothing else."""
-    if len(names) == 1:
-        return say("with another {name}, all else equal", name=quoted(names[0]))
-    if len(names) == 2:
-        first, second = map(quoted, names)
-        return say(
-            "with at least one other {first}, {second} or both, all else equal",
-            first=first,
-            second=second,
-        )
+def proposed_of(domain: Domain, attributes: Sequence[str]) -> tuple[Companion, ...]:
+    """Return the companions of these attributes that are neither confirmed nor refused."""
+    return tuple(each for each in domain.support.proposed if each.by in attributes)
+
+
+def open_sentence(domain: Domain, attributes: Sequence[str]) -> str:
+    """Say which companions did not change with these attributes, and may have to; else empty."""
+    proposed = proposed_of(domain, attributes)
+    if not proposed:
+        return ""
     return say(
-        "with at least one other {names}, alone or together, all else equal",
-        names=listed(names, "or"),
+        "{names} did not change with {by}, and may have to. {confirm}",
+        names=listed([each.attribute for each in proposed]),
+        by=listed(list(dict.fromkeys(each.by for each in proposed))),
+        confirm=say(CONFIRM),
     )
 
 
@@ -448,6 +460,8 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
     count = number(run.found) if run.found or run.tried else ""
     label = say("Discriminatory pairs") if count else ""
     said = Statement("example" if run.found else "", label, count, sentence)
+    if not run.found:
+        said = said.with_more(open_sentence(spec.domain, protected_names(spec.domain)))
     return said.with_more(ending(run)) if ending_too else said
 
 

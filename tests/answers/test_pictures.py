@@ -61,7 +61,7 @@ def test_of_people_each_attribute_alone_is_drawn_and_nothing_else(spec):
         for name, estimate in (("sex", 0.01), ("race", 0.02))
     ]
     measured = run(SHARE, both, *alone, found=3)
-    shown = pictures.shares_alone(measured, both)
+    shown = pictures.shares_alone(spec, measured, both)
     assert [bar.name for bar in shown.chart.bars] == ["Any change", "sex alone", "race alone"]
     pairs = (PairsOf(7, None, 0.0), PairsOf(7, "sex", 0.0), PairsOf(7, "race", 0.0))
     assert shown.parts == pairs

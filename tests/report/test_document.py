@@ -208,7 +208,7 @@ def test_how_common_it_is_stands_apart_from_what_a_search_found(tmp_path):
     assert told == [
         (
             *("Applicants in the data", "14.21 % (all tested)"),
-            "Real applicants: quote this share",
+            "Real applicants: 27 of 190",
         ),
         (
             *("Input domain", "3.08 % (95 % CI 2.75 to 3.44 %)"),

@@ -54,8 +54,9 @@ def spec(tmp_path):
         (
             {},
             (
-                f"{phrases.CHANGES_FOR} 3.80 % (95 % CI 3.68 to 3.92 %) of the input domain "
-                "when only sex changes. 3,800 of 100,000 drawn at random changed."
+                f"{phrases.IF_WE_CHANGE} sex and nothing else, {phrases.DECISION_CHANGES_FOR} 3.80 "
+                "% (95 % CI 3.68 to 3.92 %) of the input domain. 3,800 of 100,000 drawn at random "
+                "changed."
             ),
             "3.80 %",
         ),
@@ -63,51 +64,51 @@ def spec(tmp_path):
             # of none the bound is told, rounded up
             {"hits": 0, "estimate": 0.0, "low": 0.0, "high": 3.71e-5},
             (
-                f"{phrases.CHANGES_FOR} none of 100,000 instances drawn at random when only sex "
-                "changes. With 95 % confidence, it changes for at most 0.0038 % of the input "
-                "domain."
+                f"{phrases.IF_WE_CHANGE} sex and nothing else, {phrases.DECISION_CHANGES_FOR} none "
+                "of 100,000 instances drawn at random. With 95 % confidence, it changes for at "
+                "most 0.0038 % of the input domain."
             ),
             "At most 0.0038 %",
         ),
         (
             {"exhaustive": True, "low": 0.038, "high": 0.038},
             (
-                f"{phrases.CHANGES_FOR} 3,800 of 100,000 combinations in the input domain (3.80 "
-                f"%) with another sex, all else equal. {phrases.EVERY_ONE}."
+                f"{phrases.IF_WE_CHANGE} sex and nothing else, {phrases.DECISION_CHANGES_FOR} "
+                f"3,800 of 100,000 combinations in the input domain (3.80 %). {phrases.EVERY_ONE}."
             ),
             "3.80 %",
         ),
         (
             {"exhaustive": True, "hits": 0, "estimate": 0.0, "low": 0.0, "high": 0.0},
             (
-                f"{phrases.CHANGES_FOR} 0 of 100,000 combinations in the input domain (0 %) with "
-                f"another sex, all else equal. {phrases.EVERY_ONE}."
+                f"{phrases.IF_WE_CHANGE} sex and nothing else, {phrases.DECISION_CHANGES_FOR} 0 of "
+                f"100,000 combinations in the input domain (0 %). {phrases.EVERY_ONE}."
             ),
             "0 %",
         ),
         (
             {"exhaustive": True, "n_samples": 10_000_000, "hits": 1, "low": 1e-7, "high": 1e-7},
             (
-                f"{phrases.CHANGES_FOR} 1 of 10,000,000 combinations in the input domain (below "
-                f"0.01 %) with another sex, all else equal. {phrases.EVERY_ONE}."
+                f"{phrases.IF_WE_CHANGE} sex and nothing else, {phrases.DECISION_CHANGES_FOR} 1 of "
+                f"10,000,000 combinations in the input domain (below 0.01 %). {phrases.EVERY_ONE}."
             ),
             "Below 0.01 %",
         ),
         (
             {"exhaustive": True, "wavered": 1},
             (
-                "The decision changed for 3,800 of 100,000 combinations in the input domain (3.80 "
-                "%) when only sex changes, each queried once. This is not exact: 1 row received a "
-                "different output when it was re-queried."
+                f"{phrases.IF_WE_CHANGE} sex and nothing else, the decision changed for 3,800 of "
+                "100,000 combinations in the input domain (3.80 %), each queried once. This is not "
+                "exact: 1 row received a different output when it was re-queried."
             ),
             "3.80 %",
         ),
         (
             {"exhaustive": True, "wavered": 2},
             (
-                "The decision changed for 3,800 of 100,000 combinations in the input domain (3.80 "
-                "%) when only sex changes, each queried once. This is not exact: 2 rows received a "
-                "different output when they were re-queried."
+                f"{phrases.IF_WE_CHANGE} sex and nothing else, the decision changed for 3,800 of "
+                "100,000 combinations in the input domain (3.80 %), each queried once. This is not "
+                "exact: 2 rows received a different output when they were re-queried."
             ),
             "3.80 %",
         ),
@@ -126,7 +127,7 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     said = figures.share_statement(spec, rows)
     assert said.evidence == "observed"
     assert said.label == "Applicants whose decision changes"
-    assert "for 3,800 of 100,000 applicants in the data (3.80 %) with" in plain(said.sentence)
+    assert "for 3,800 of 100,000 applicants in the data (3.80 %)." in plain(said.sentence)
     assert NO_PEOPLE not in said.sentence
     assert "Not tested" not in said.sentence
     data = msgspec.structs.replace(spec.data, rows=100_003)
@@ -137,7 +138,7 @@ def test_the_rows_of_the_data_are_the_auditors_people_and_real(spec):
     told = figures.sentences(msgspec.structs.replace(spec, data=data), (rows, alone))
     assert sum(left_out in each for each in told) == 1
     moved = msgspec.structs.replace(SHARE, whom="perturbed")
-    assert "of the perturbed data rows when" in figures.share_statement(spec, moved).sentence
+    assert "of the perturbed data rows." in figures.share_statement(spec, moved).sentence
     line = plain(figures.share_line(spec, SHARE))
     assert line == f"{DOMAIN}: 3.80 % (95 % CI 3.68 to 3.92 %)."
     assert plain(figures.share_line(spec, rows)).endswith(": 3.80 % (all tested).")
@@ -227,8 +228,8 @@ def test_the_share_of_all_attributes_is_the_one_to_tell():
     ("method", "found", "number", "holds"),
     [
         ("estimate", 40, ("estimated", "3.80 %"), "3,800 of 100,000 drawn at random changed."),
-        ("maft", 12, ("example", "12"), f"{phrases.NO_RATE}. {phrases.CHANGES_FOR} 3.80 %"),
-        ("maft", 0, ("", "0"), f"none exist. {phrases.CHANGES_FOR} 3.80 % (95 % CI"),
+        ("maft", 12, ("example", "12"), f"{phrases.NO_RATE}. {phrases.IF_WE_CHANGE} sex"),
+        ("maft", 0, ("", "0"), f"none exist. {phrases.IF_WE_CHANGE} sex"),
     ],
 )
 def test_a_headline_never_takes_a_search_for_a_rate(spec, method, found, number, holds):
@@ -632,11 +633,8 @@ def test_a_share_of_the_data_says_how_many_gain_and_how_many_lose(spec):
         SHARE, whom="data", exhaustive=True, gains=2_500, losses=1_300, by_value=((0.0, 2_500, 0),)
     )
     said = figures.share_statement(spec, share)
-    assert (
-        f"{phrases.BECOMES.format(losses='1,300')} that they have now, 2,500 would gain it."
-        in said.sentence
-    )
-    assert phrases.BECOMES.format(losses="1,300") in said.shortest
+    assert phrases.LOSE_AND_GAIN.format(losses="1,300", gains="2,500") in said.sentence
+    assert phrases.LOSE_AND_GAIN.format(losses="1,300", gains="2,500") in said.shortest
     # audits from before have no such counts, and nothing is said of them
     before = msgspec.structs.replace(share, gains=None, losses=None)
     assert "favourable" not in figures.share_statement(spec, before).sentence
@@ -658,8 +656,13 @@ def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
     sex = next(each for each in spec.domain.attributes if each.name == "sex")
     (said,) = figures.directed_by_value(spec, [both, share])
     assert said == (
-        f"Changing sex alone changes the decision for 12: 3 (now {sex.text(0.0)}) would lose the "
-        f"favourable decision, 9 (now {sex.text(1.0)}: 8, {sex.text(0.0)}: 1) would gain it."
+        f"{phrases.IF_WE_CHANGE} the applicant’s sex and nothing else, "
+        f"{phrases.DECISION_CHANGES_FOR} 12: "
+        + phrases.LOSE_AND_GAIN.format(
+            losses=f"3 (now {sex.text(0.0)})",
+            gains=f"9 (now {sex.text(1.0)}: 8, {sex.text(0.0)}: 1)",
+        )
+        + "."
     )
     # who is changed by either of two alone is more than who is by both only if some are in both
     age = msgspec.structs.replace(share, hits=11, attributes=("age",))

@@ -201,11 +201,3 @@ def test_a_long_text_is_cut_to_a_cell_on_one_line():
     cut = words.shortened("word " * 50, 20)
     assert len(cut) <= 20
     assert cut.endswith("…")
-
-
-def test_a_share_counts_those_whose_decision_changes_with_any_other_values():
-    assert words.with_other(("sex",)) == "with another sex, all else equal"
-    two = words.with_other(("sex", "job"))
-    assert two == "with at least one other sex, job or both, all else equal"
-    several = words.with_other(("age", "sex", "job"))
-    assert several == "with at least one other age, sex or job, alone or together, all else equal"

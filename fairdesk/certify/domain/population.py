@@ -3,8 +3,7 @@
 The tree (`fairdesk.population`) says how likely whole rows are. Of a point of a space, which is a
 person whatever their protected values, that is the sum over these and over what follows other
 attributes. Shares are those of the instances that can be in the domain: a mass is divided by that
-of all roots in which there is a comparison. The tree is fitted to rows that have one, of a
-companion's codes each as the one that stands for it.
+of all roots in which anybody may be.
 """
 
 from __future__ import annotations
@@ -47,9 +46,7 @@ def fitted(space: Space, people: Rows) -> PopulationOf | None:
     """
     if not len(people):
         return None
-    supported = people[space.domain.allowed(people)]
-    people = supported if len(supported) else people
-    return written(space, PopulationTree.fit(space.domain, space.domain.canonical(people)))
+    return written(space, PopulationTree.fit(space.domain, people))
 
 
 def written(space: Space, tree: PopulationTree) -> PopulationOf:
@@ -138,7 +135,7 @@ class Population:
     tree : TreeArrays
         The same in arrays.
     total : float
-        The mass of everything: of all roots in which there is a comparison.
+        The mass of everything: of all roots in which anybody may be.
     """
 
     of: PopulationOf
@@ -149,7 +146,8 @@ class Population:
     def over(cls, space: Space, of: PopulationOf) -> Population:
         """Lay a population out over the space that it was written down for."""
         own = cls(of, _arrays(space, of))
-        masses = own.masses(space.low[space.compared], space.high[space.compared])
+        inhabited = np.asarray(space.may_be.any(axis=1))[space.groups] | space.unclear
+        masses = own.masses(space.low[inhabited], space.high[inhabited])
         return replace(own, total=math.fsum(masses.tolist()))
 
     @cached_property

@@ -28,6 +28,7 @@ from fairdesk.report.export.tables import (
 from fairdesk.report.writing import replacing
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
+from fairdesk.results.individual import AuditStudy
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.groups.subgroups import mined_with
 from fairdesk.wording.groups.tables import group_text, outcome_of
@@ -143,10 +144,42 @@ def write_subgroups_csv(store: Store, path: Path) -> None:
     write_rows(path, [*header, *figures], rows)
 
 
+def write_study_csv(store: Store, path: Path) -> None:
+    """Write the audit studies, a row for each value, for a spreadsheet; like `write_groups_csv`.
+
+    Columns: ``run``, ``attribute``, ``value`` (empty for the rows as they are), ``rows``,
+    ``selected``, ``rate``; then against the ``reference`` value ``gains``, ``losses``,
+    ``difference`` and the ends of its interval.
+
+    Raises
+    ------
+    ReportError
+        When the file cannot be written.
+    """
+    attributes = {each.name: each for each in store.spec.domain.attributes}
+    rows: list[list[object]] = []
+    for run in store.runs():
+        for study in (each for each in run.figures if isinstance(each, AuditStudy)):
+            attribute, n = attributes[study.attribute], max(study.n_rows, 1)
+            about = [run.id, guarded(study.attribute)]
+            reference = guarded(attribute.text(study.reference))
+            actual = [study.n_rows, study.actual, plain(study.actual / n), reference]
+            rows.append([*about, "", *actual, "", "", "", "", ""])
+            for each in study.values:
+                counts = [study.n_rows, each.favourable, plain(each.favourable / n), reference]
+                change = plain((each.gains - each.losses) / n)
+                paired = [each.gains, each.losses, change, plain(each.low), plain(each.high)]
+                text = guarded(attribute.text(each.code))
+                rows.append([*about, text, *counts, *paired])
+    header = ("run", "attribute", "value", "rows", "selected", "rate", "reference")
+    write_rows(path, [*header, "gains", "losses", "difference", "low", "high"], rows)
+
+
 #: What is written of groups: from which figures, and by whom.
 GROUP_FILES: dict[str, tuple[type[Metric], Callable[[Store, Path], None]]] = {
     "groups.csv": (GroupTable, write_groups_csv),
     "subgroups.csv": (RuleSet, write_subgroups_csv),
+    "audit-study.csv": (AuditStudy, write_study_csv),
 }
 
 

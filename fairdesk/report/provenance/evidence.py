@@ -18,6 +18,7 @@ from fairdesk.audit.verify.files import base_name
 from fairdesk.data.columns.number_formats import written_like
 from fairdesk.data.columns.rereading import number_text
 from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
+from fairdesk.data.domain.support import written
 from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES
@@ -147,6 +148,29 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
     return tuple(said)
 
 
+def _companions(spec: AuditSpec) -> Iterator[str]:
+    """Write which attributes change with a protected one, as it was decided.
+
+    Nothing where that is what the data show: the rest was left open.
+    """
+    support = spec.domain.support
+    if companions_file(spec):
+        yield "--companions companions.json"
+    elif any(each.certain for each in support.proposed):
+        yield "--companions ask"
+    elif support and not support.proposed:
+        yield "--companions none"
+
+
+def companions_file(spec: AuditSpec) -> str:
+    """Return the JSON of ``--companions``; empty where the command reads no such file."""
+    domain, support = spec.domain, spec.domain.support
+    if not support.companions or support.proposed:
+        return ""
+    made = {each.attribute: written(each, domain.attributes) for each in support.companions}
+    return msgspec.json.encode(made).decode()
+
+
 def map_file(spec: AuditSpec, table: Table) -> str:
     """Return the JSON of ``--map``: how the model is fed. Empty when that is as it is proposed."""
     if spec.predictions:
@@ -203,6 +227,7 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
         *(["--accept-guesses"] if spec.mapping.guessed else []),
         *(_flag("protected", name) for name in grouping_names(spec.domain)),
         *(["--domain domain.json"] if domain_file(spec) else []),
+        *_companions(spec),
         *(_flag("text-column", name) for name in _texts(spec, run)),
         *(_searching(run) if run is not None else []),
         "--out repeated",

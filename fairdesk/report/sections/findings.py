@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from fairdesk.answers import pictures as answer_pictures
 from fairdesk.answers.answer import Question
 from fairdesk.answers.rates import decision_tables, misfit_sentence
 from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
@@ -32,8 +33,9 @@ from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.report.sections.plan.compared import compared_blocks
+from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
-from fairdesk.wording import figures, statements, words
+from fairdesk.wording import comparisons, figures, statements, words
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.proofs import least_share, proven_fractions, proven_of
@@ -52,6 +54,8 @@ _NO_MODEL = (
     "attribute changes."
 )
 _NOT_HOW_OFTEN = fixed("The number of pairs does not show how often this happens.")
+#: Values of each protected attribute in the chart of an audit study.
+_MOST_VALUES = 12
 #: Value changes listed per protected attribute.
 _CHANGES_SHOWN = 20
 
@@ -65,7 +69,7 @@ def results(material: Material) -> Section:
         return Section(_RESULTS, (not_run(_NO_MODEL if material.spec.predictions else _NO_SEARCH),))
     told = _told(material)
     compared = _shares_compared(material)
-    blocks: list[Block] = [*_how_often(material, told), *compared]
+    blocks: list[Block] = [*_how_often(material, told), *_studied(material), *compared]
     looked = [run for run in material.runs if run.found or figures.searches(run)]
     if looked:
         found = _found(material, looked)
@@ -129,15 +133,77 @@ def _how_often(material: Material, told: Sequence[Share]) -> list[Statement]:
             each
             for run in material.runs
             if share in run.figures
-            for each in run.figures
-            if isinstance(each, Share)
+            for each in comparisons.shares_of(run.figures)
         ]
-        said = figures.share_statement(spec, share)
+        said = figures.share_statement(spec, share, _beside(material, share))
         made.append(stated(said, figures.directed_by_value(spec, shares)))
     repeated = [run for run in material.searches if figures.repeats_rows(run)]
     if not told and repeated:
         made.append(stated(figures.headline(spec, repeated[-1])))
     return made
+
+
+def _beside(material: Material, share: Share) -> tuple[Metric, ...]:
+    """Return what the run that measured a share measured, as far as the report may tell it."""
+    runs = (run for run in material.runs if share in comparisons.shares_of(run.figures))
+    return next((tuple(run.figures) for run in runs), ())
+
+
+def _studied(material: Material) -> list[Block]:
+    """Show the audit studies, and in the appendix every comparison, supported or not."""
+    spec = material.spec
+    run = best_run(Question.SHARE, material.runs)
+    if run is None:
+        return []
+    blocks: list[Block] = []
+    tables = tuple(map(material.shown.table, decision_tables(material.runs)))
+    if studies := comparisons.studies_of(spec, run.figures):
+        said = (
+            sentence
+            for each in studies
+            for sentence in (
+                comparisons.study_sentence(spec, each),
+                comparisons.against_sentence(spec, each, tables, run.figures),
+            )
+        )
+        chart = answer_pictures.studies(spec, run, studies, _MOST_VALUES).chart
+        caption = comparisons.study_caption(spec, studies)
+        blocks += [Text(" ".join(filter(None, said)))]
+        if chart is not None:
+            blocks.append(Chart(*drawn(chart), caption=caption, key="study", evidence="observed"))
+        blocks.append(
+            Grid(
+                header=comparisons.STUDY_HEADER,
+                rows=tuple(row for each in studies for row in comparisons.study_rows(spec, each)),
+                widths=(2.0, 0.9, 0.7, 1.7, 0.8, 0.8),
+                right=(1, 2, 4, 5),
+                caption=say(
+                    "Audit study: selection under each protected value, against the reference"
+                ),
+                key="study-table",
+                evidence="observed",
+                appended=True,
+            )
+        )
+    if rows := comparisons.compared_table(run.figures):
+        every = comparisons.every_sentence(spec, run.figures)
+        blocks += [Text(every, appended=True)] if every else []
+        blocks.append(
+            Grid(
+                header=comparisons.COMPARED_HEADER,
+                rows=tuple(rows),
+                widths=(1.3, 2.0, 0.7, 0.9, 0.9, 0.8, 0.8),
+                right=(2, 3, 4, 5, 6),
+                caption=say(
+                    "Rows whose decision changes, by which comparisons are made; the first are "
+                    "those of this report"
+                ),
+                key="comparisons",
+                evidence="observed",
+                appended=True,
+            )
+        )
+    return blocks
 
 
 def _shares_compared(material: Material) -> list[Grid]:
@@ -149,7 +215,7 @@ def _shares_compared(material: Material) -> list[Grid]:
         if share.whom == "domain":
             rows += _proven_of_people(material)
         alone = [
-            f"{words.quoted(each.attributes[0])}: {figures.short_share(each)}"
+            f"{words.quoted(each.attributes[0])}: {figures.short_share(each, run.figures)}"
             for each in run.figures
             if isinstance(each, Share) and each.whom == share.whom and len(each.attributes) == 1
         ]
@@ -157,7 +223,7 @@ def _shares_compared(material: Material) -> list[Grid]:
         rows.append(
             (
                 figures.instances(spec, share.whom),
-                f"{figures.short_share(share)} ({known})",
+                f"{figures.short_share(share, run.figures)} ({known})",
                 (", ".join(alone) if len(share.attributes) > 1 else "") or "–",
                 _described(material, share),
             )
@@ -202,7 +268,12 @@ def _proven_of_people(material: Material) -> list[tuple[str, ...]]:
 def _described(material: Material, share: Share) -> str:
     """Say in a line what a share describes: real people, or combinations."""
     if share.whom == "data":
-        return say("Real {people}: quote this share", people=material.people)
+        return say(
+            "Real {people}: {hits} of {n}",
+            people=material.people,
+            hits=words.number(share.hits),
+            n=words.number(share.n_samples),
+        )
     reference = material.gathered.reference
     if reference is None or reference.uniform is None:
         return say("Combinations of allowed values, not {people}", people=material.people)
@@ -266,7 +337,7 @@ def _statements(material: Material, run: RunRecord, told: Sequence[Share]) -> li
     of_people = any(each.whom == "data" for each in told)
     for each in (real, None if of_people else share):
         if each is not None and each.n_samples and each not in told:
-            said = figures.share_statement(spec, each).with_more(near)
+            said = figures.share_statement(spec, each, run.figures).with_more(near)
             made.append(stated(said, (figures.anytime_sentence(each),)))
     return made
 
@@ -316,7 +387,7 @@ def _run_blocks(
         held = _shares(material, run, shares)
         blocks.append(msgspec.structs.replace(held, optional=listed))
     elif shares and shares[0] not in (*measured, *told):
-        blocks.append(Text(figures.share_statement(spec, shares[0]).sentence))
+        blocks.append(Text(figures.share_statement(spec, shares[0], run.figures).sentence))
     others = [each for each in run.figures if not isinstance(each, Share)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
     facts = _facts(run)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from fairdesk.answers.answer import Question
+from fairdesk.answers.selection import best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
 from fairdesk.audit.catalogue.options import options_of
@@ -28,10 +30,11 @@ from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.provenance import evidence
+from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.trials import chosen_of, trials_of
+from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import rule_phrase
 
@@ -86,7 +89,17 @@ def _known_limits(material: Material) -> Iterator[Block]:
 
 def _of_pairs(material: Material) -> Iterator[Text]:
     if material.one_by_one and "results" in material.chapters:
+        yield from (
+            Text(text, lead)
+            for lead, text in comparisons.limits(material.spec, _measured(material))
+        )
         yield from passages.limits("searches", people=material.people, person=material.spec.person)
+
+
+def _measured(material: Material) -> tuple[Metric, ...]:
+    """Return what the run measured whose share is quoted."""
+    run = best_run(Question.SHARE, material.runs)
+    return () if run is None else tuple(run.figures)
 
 
 def _of_groups(material: Material) -> Iterator[Text]:
@@ -342,7 +355,8 @@ def _to_repeat(material: Material) -> list[Block]:
     terms = {evidence.terms_name(run.spec): evidence.terms_file(run.spec) for run in runs}
     for name, held in (("mapping.json", mapping), ("domain.json", domain), *terms.items()):
         blocks += _file(name, RedactedJson(material.shown).file(held))
-    return blocks
+    together = evidence.companions_file(spec)
+    return [*blocks, *_file("companions.json", material.shown.words(together, strict=True))]
 
 
 def _each_once(commands: Sequence[str]) -> Iterator[str | Text]:
@@ -367,7 +381,11 @@ def _file(name: str, held: str) -> list[Block]:
     if not held:
         return []
     if len(held) > _LONGEST_FILE:
-        key = {"mapping.json": "map_file", "domain.json": "domain_file"}.get(name, "runs")
+        key = {
+            "mapping.json": "map_file",
+            "domain.json": "domain_file",
+            "companions.json": "spec",
+        }.get(name, "runs")
         return [
             Text(
                 say(

@@ -85,13 +85,13 @@ def _more_pairs(material: Material) -> list[Grid]:
     if not material.gathered.more:
         return []
     spec, shown = material.spec, material.shown
-    protected = spec.domain.protected.tolist()
+    differing = spec.domain.differing.tolist()
     rows = []
     for pair in material.gathered.more:
         changes = [
             f"{words.quoted(spec.domain.names[i])} {shown.value(i, pair.row[i])} → "
             f"{shown.value(i, pair.partner[i])}"
-            for i in protected
+            for i in differing
             if pair.row[i] != pair.partner[i]
         ]
         scores = (words.score(spec, pair.row_score), words.score(spec, pair.partner_score))

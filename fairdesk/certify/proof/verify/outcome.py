@@ -18,7 +18,7 @@ KINDS = {
     CONSISTENT: "certified",
     DISCRIMINATORY: "falsified",
     COUNTED: "counted",
-    NOBODY: "without a comparison",
+    NOBODY: "without permitted instances",
 }
 #: Failures that are told one by one.
 MOST_MESSAGES = 5

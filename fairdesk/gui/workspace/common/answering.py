@@ -10,6 +10,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.wording import comparisons
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.proofs import proven_of
 
@@ -43,8 +44,9 @@ def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
 
 
 def shares(run: Run) -> tuple[Share, ...]:
-    """Return the shares that a run measured, those of nobody left out."""
-    return tuple(each for each in run.figures if isinstance(each, Share) and each.n_samples)
+    """Return the shares that a run measured; those of nothing that was drawn are left out."""
+    found = comparisons.shares_of(run.figures)
+    return tuple(each for each in found if each.n_samples or each.unsupported)
 
 
 def proves(run: Run) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -11,12 +11,15 @@ from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from fairdesk.answers.answer import Question
 from fairdesk.answers.pictures import pairs_of
+from fairdesk.answers.pictures import studies as studies_picture
+from fairdesk.answers.rates import decision_tables
 from fairdesk.answers.selection import all_off, main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
+from fairdesk.charts.kinds.study import Studies
 from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
@@ -27,12 +30,15 @@ from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.gui.workspace.common.statement import Statement, marked
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
-from fairdesk.wording import figures, words
+from fairdesk.wording import comparisons, figures, words
 
 #: Sets of protected attributes in the table; more make the page endless.
 _MOST_SETS = 60
+#: Values of each protected attribute in the chart of an audit study.
+_MOST_VALUES = 12
 
 #: What an estimate is, and what the marks mean.
 EXPLAINED = (
@@ -90,10 +96,16 @@ def intervals(share: Share) -> str:
     return f"Fixed-sample CI: {once}. Anytime-valid CI: {anytime} (also when sampling stops early)."
 
 
-def short(share: Share) -> str:
-    """Write a share with its interval for a bar or a cell: ``3.8 % (3.7 to 3.9)``."""
-    if share.exhaustive:
-        return words.shown_percent(share.estimate, 2)
+def short(share: Share, beside: Iterable[Metric] = ()) -> str:
+    """Write a share with its interval for a bar or a cell: ``3.8 % (3.7 to 3.9)``.
+
+    Parameters
+    ----------
+    beside : iterable of Metric
+        What the same run measured, by which the share may not be known.
+    """
+    if (unknown := comparisons.not_known(share, beside)) or share.exhaustive:
+        return unknown or words.shown_percent(share.estimate, 2)
     digits = words.digits_of(share.low, share.high)
     value = words.shown_percent(share.estimate, digits)
     return f"{value} ({100 * share.low:.{digits}f} to {100 * share.high:.{digits}f})"
@@ -109,10 +121,13 @@ def whom(share: Share) -> str:
     return _WHOM[share.whom]
 
 
-def bars_of(measured: Sequence[Share]) -> tuple[ShareBar, ...]:
+def bars_of(measured: Sequence[Share], beside: Iterable[Metric] = ()) -> tuple[ShareBar, ...]:
     """Make a bar of each share."""
+    figures = tuple(beside)
     return tuple(
-        ShareBar.of(f"{whom(share)}, {words.when_change(share.attributes)}", short(share), share)
+        ShareBar.of(
+            f"{whom(share)}, {words.when_change(share.attributes)}", short(share, figures), share
+        )
         for share in measured
     )
 
@@ -204,6 +219,8 @@ class SharePage(RunPage):
         self._barred: dict[Picture, tuple[Share, ...]] = {self._bars: (), self._others: ()}
         for bars in self._barred:
             bars.pressed.connect(partial(self._show_pairs, bars))
+        self._study, self._study_words = Picture(Studies()), parts.Words()
+        self._study_table, self._compared = layouts.column(), layouts.column()
         self._pairs_words = parts.quiet(PAIRS)
         self._checks = parts.quiet()
         self.chart = LineChart()
@@ -249,10 +266,18 @@ class SharePage(RunPage):
     def _make_full(self) -> QWidget:
         inside = QWidget()
         # bars are below the first statement, above the others
-        self._sentences = layouts.column(self._bars, self._pairs_words, spacing=theme.GAP)
+        self._sentences = layouts.column(
+            self._study_words,
+            self._study,
+            self._study_table,
+            self._bars,
+            self._pairs_words,
+            spacing=theme.GAP,
+        )
         self._rest, self._sets = layouts.column(spacing=theme.GAP), layouts.column()
         self.experts = for_experts(
             self._checks,
+            self._compared,
             self._others,
             self._rest,
             self._course_title,
@@ -304,17 +329,20 @@ class SharePage(RunPage):
         told = tuple(dict.fromkeys((*main, *measured)))
         ordered = tuple(sorted(told, key=lambda each: _ORDER.index(each.whom)))
         first = ordered[0].whom if ordered else ""
-        barred = () if grouped else ordered
+        # a bar of nothing would say that nothing changes
+        known = [each for each in ordered if not comparisons.not_known(each, run.figures)]
+        barred = () if grouped else known
         self._draw_bars(self._bars, [each for each in barred if each.whom == first], run)
         self._draw_bars(self._others, [each for each in barred if each.whom != first], run)
         self._pairs_words.setVisible(bool(barred) and bool(run.found))
         self._list_courses(ordered)
-        self._check(measured)
+        self._show_studies(run)
+        self._check(measured, run)
         self._show_sets(measured, grouped)
 
     def _draw_bars(self, picture: Picture, barred: Sequence[Share], run: Run) -> None:
         self._barred[picture] = tuple(barred)
-        picture.draw(ShareBars(bars_of(barred)))
+        picture.draw(ShareBars(bars_of(barred, run.figures)))
         picture.setVisible(bool(barred))
         picture.offer(_PRESS if run.found else "")
 
@@ -327,7 +355,7 @@ class SharePage(RunPage):
     def _say(self, measured: Sequence[Share], run: Run) -> None:
         """Say the first share in a sentence, and what repeated queries came to; others below."""
         spec = self._session.spec
-        statements = [figures.share_statement(spec, share) for share in measured]
+        statements = [figures.share_statement(spec, share, run.figures) for share in measured]
         texts = [
             (marked(said.evidence), said.sentence, figures.perturbed_sentence(spec, [share]))
             for said, share in zip(statements, measured, strict=True)
@@ -340,10 +368,41 @@ class SharePage(RunPage):
         _show_statements(front, self._statements, self._sentences)
         _show_statements(texts[1:], self._further, self._rest)
 
-    def _check(self, measured: Sequence[Share]) -> None:
+    def _show_studies(self, run: Run) -> None:
+        """Show the audit studies; for experts every comparison."""
+        spec = self._session.spec
+        studies = comparisons.studies_of(spec, run.figures)
+        chart = studies_picture(spec, run, studies, _MOST_VALUES).chart
+        self._study.draw(chart if isinstance(chart, Studies) else Studies())
+        said = [
+            sentence
+            for each in studies
+            for sentence in (
+                comparisons.study_sentence(spec, each),
+                comparisons.against_sentence(
+                    spec, each, decision_tables(self._session.runs), run.figures
+                ),
+            )
+        ]
+        self._study_words.say("\n".join(filter(None, said)))
+        self._study.setVisible(bool(studies))
+        for layout in (self._study_table, self._compared):
+            parts.clear(layout)
+        if studies:
+            rows = [row for each in studies for row in comparisons.study_rows(spec, each)]
+            name = comparisons.study_caption(spec, studies)
+            table = short_table(name, comparisons.STUDY_HEADER, rows, (1, 2, 4, 5), 0)
+            self._study_table.addWidget(table)
+        if compared := comparisons.compared_table(run.figures):
+            name, right = "Every comparison, supported by the data or not", range(2, 7)
+            table = short_table(name, comparisons.COMPARED_HEADER, compared, right, 1)
+            self._compared.addWidget(table)
+
+    def _check(self, measured: Sequence[Share], run: Run) -> None:
         """Say for experts which share to quote, what the others are of, and how sure each is."""
         spec, main = self._session.spec, main_shares(measured)
         said = [
+            comparisons.every_sentence(spec, run.figures),
             figures.quote_sentence(spec, main),
             *figures.directed_by_value(spec, measured),
             POSSIBLE.format(many=self._session.many)

@@ -204,7 +204,7 @@ def _result(run: RunRecord) -> str:
         fall = mitigation_words.fall_text(run.figures)
         return fall or mitigation_words.effort_text(run.figures) or "–"
     measured = main_shares(shares(run))
-    return short(measured[0]) if measured else "–"
+    return short(measured[0], run.figures) if measured else "–"
 
 
 def _groups_result(run: RunRecord) -> str:

@@ -24,6 +24,7 @@ from fairdesk.report.export.exports import (
     write_certificate,
     write_groups_csv,
     write_retraining_csv,
+    write_study_csv,
     write_subgroups_csv,
 )
 from fairdesk.report.export.findings import write_findings_csv, write_findings_json
@@ -31,6 +32,7 @@ from fairdesk.report.provenance.signing import Key
 from fairdesk.report.writing import replacing
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
+from fairdesk.results.individual import AuditStudy
 from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSet
 
@@ -165,6 +167,16 @@ FILES: Final = (
         "CSV table (*.csv)",
         write_subgroups_csv,
         RuleSet,
+    ),
+    Export(
+        "Audit study as a table",
+        "For a spreadsheet: how many of the same rows are selected under each protected value, "
+        "with the paired confidence interval.",
+        "Export audit s&tudy…",
+        "audit-study.csv",
+        "CSV table (*.csv)",
+        write_study_csv,
+        AuditStudy,
     ),
 )
 EXPORTS: Final = (*REPORTS, *FILES)

@@ -140,7 +140,7 @@ def columns_of(spec: AuditSpec, decisions: Callable[[], Sequence[str]]) -> tuple
         for position in spec.domain.protected
     ]
     following = [
-        attribute(position, "Determined by a protected attribute", differs=True)
+        attribute(position, "Changes with a protected attribute", differs=True)
         for position in spec.domain.differing
         if attributes[position].role is not Role.PROTECTED
     ]

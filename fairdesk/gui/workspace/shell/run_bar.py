@@ -362,7 +362,7 @@ class RunBar(parts.Card):
             self._share.show_number("–", "proven" if proves else "estimated")
             return
         of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
-        self._share.show_number(short(share), f"{kind(share)}{of}")
+        self._share.show_number(short(share, run.figures), f"{kind(share)}{of}")
 
     def _offer_queries(self) -> None:
         """Show the queries where there are such, and room for them."""

@@ -28,9 +28,9 @@ from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
 from fairdesk.gui.workspace.estimates.page import kind, measured
 from fairdesk.gui.workspace.subgroups.findings_view import mined_of
 from fairdesk.results.trials import repair_of
+from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.figures import short_share
 from fairdesk.wording.groups import sentences as group_words
@@ -180,8 +180,9 @@ def _proof_of(run: Run) -> Standing:
 
 def _share_of(run: Run, telling: Sequence[Run] = ()) -> Standing:
     """Say the share of the best evidence, people in the data first, and how ``run`` stands."""
-    _, first = next(iter(best_shares(telling or (run,))), (run, None))
+    by, first = next(iter(best_shares(telling or (run,))), (run, None))
     if first is None:
         return Standing(words.state_word(run.state), OF_STATE[run.state])
-    text = f"{short_share(first)}, {kind(first)}"
+    unknown = comparisons.not_known(first, by.figures)
+    text = unknown or f"{short_share(first, by.figures)}, {kind(first)}"
     return Standing(text, OF_STATE[run.state])

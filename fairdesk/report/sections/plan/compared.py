@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.companions import LEAST_EXPECTED
 from fairdesk.data.domain.constraint_check import checked
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
 from fairdesk.report.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redaction import Shown
-from fairdesk.wording import words
+from fairdesk.wording import comparisons, words
+from fairdesk.wording.companions import support_said
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import say
 
+#: Pairs of values in the section itself; more are in the appendix.
+_FEW_PAIRS = 8
 _ROLES = {Role.PROTECTED: "protected", Role.VARIES: "variable", Role.FIXED: "fixed"}
 
 
@@ -80,6 +84,7 @@ def compared_blocks(material: Material) -> tuple[Block, ...]:
         )
     return (
         *blocks,
+        *_supported(material),
         *_unknown(material),
         *_what_may_change(material),
         *_constraints(material),
@@ -112,6 +117,37 @@ def _one_by_one(material: Material) -> list[Block]:
             key="protected",
         ),
     ]
+
+
+def _supported(material: Material) -> list[Block]:
+    """Say which attributes change together, and which comparisons the data do not support."""
+    spec = material.spec
+    domain, support, blocks = spec.domain, spec.domain.support, list[Block]()
+    said = support_said(domain)
+    texts = [*said, comparisons.rare_sentence(domain)]
+    if any(texts):
+        blocks += [Heading("What changes together, and what is not compared")]
+        blocks += [Text(material.shown.words(each)) for each in texts if each]
+    if support.constraints:
+        never = [
+            (material.shown.words(comparisons.absent_text(each)),) for each in support.constraints
+        ]
+        blocks.append(
+            Grid(
+                header=("Never seen together in the data, so not compared",),
+                rows=tuple(never),
+                widths=(1,),
+                caption=say(
+                    "Pairs of a protected and another value that no row has, where chance would "
+                    "bring at least {n}",
+                    n=words.number(LEAST_EXPECTED),
+                ),
+                key="support",
+                evidence="observed",
+                appended=len(never) > _FEW_PAIRS,
+            )
+        )
+    return blocks
 
 
 def _what_may_change(material: Material) -> list[Block]:
@@ -158,6 +194,8 @@ def _what_stays(domain: Domain) -> str:
     followers = [
         domain.names[i] for i in domain.differing.tolist() if i not in domain.protected.tolist()
     ]
+    moving = [each.attribute for each in domain.support.companions]
+    followers = [each for each in followers if each not in moving]
     said = "All other attributes stay equal."
     if followers:
         verb = "is" if len(followers) == 1 else "are"
@@ -166,7 +204,14 @@ def _what_stays(domain: Domain) -> str:
             followers=words.listed(followers),
             verb=verb,
         )
-    if domain.has_constraints:
+    if moving:
+        said = say(
+            "{moving} {changes} with the protected value, as listed below. {said}",
+            moving=words.listed(moving),
+            changes=say("changes") if len(moving) == 1 else say("change"),
+            said=said,
+        )
+    if domain.constraints:
         said += " Combinations that break a constraint below are not permitted and not tested."
     return said
 

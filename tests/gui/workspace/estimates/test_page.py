@@ -127,13 +127,13 @@ def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
     exact, estimated = said(workspace)
-    assert estimated.startswith(f"▨ Estimated {phrases.CHANGES_FOR} 3.80 % (")
+    assert estimated.startswith(f"▨ Estimated {phrases.IF_WE_CHANGE} age, sex or both")
+    assert f"{phrases.DECISION_CHANGES_FOR} 3.80 % (" in estimated
     assert "of the input domain" in estimated
     assert "Input domain: Fixed-sample CI: 3.61 to 3.99 %" in checks(workspace)
     assert "Anytime-valid CI: 3.50 to 4.12 %" in checks(workspace)
-    assert exact.startswith(
-        f"□ Observed {phrases.CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)"
-    )
+    assert exact.startswith(f"□ Observed {phrases.IF_WE_CHANGE} the applicant’s age, sex or both")
+    assert f"{phrases.DECISION_CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)" in exact
     assert phrases.EVERY_ONE in exact
     quote = figures.quote_sentence(workspace._session.spec, [DOMAIN, DATA])
     assert checks(workspace).startswith(quote)

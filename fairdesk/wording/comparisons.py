@@ -1,0 +1,593 @@
+"""What is said of comparisons: what changes with a protected attribute, for how many rows, and why.
+
+Everything that window, report, terminal and exports say of `ComparedRows` and `AuditStudy` is here,
+and what a share of the rows needs of it: that there may be no comparison for a row, and that a
+companion that nobody confirmed leaves a share open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.determined import in_order
+from fairdesk.data.domain.domain import Domain
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupTable
+from fairdesk.results.individual import AuditStudy, ComparedRows, Share, StudiedValue
+from fairdesk.wording import words
+from fairdesk.wording.decisions import name_of
+from fairdesk.wording.language import fixed, say
+from fairdesk.wording.statements import Statement, unmeasured
+
+#: Pairs of a companion's values that a sentence names.
+_PAIRS = 2
+#: Values of an audit study in a sentence; of more the reference, the lowest and the highest.
+_VALUES = 4
+#: The columns of `study_rows`.
+STUDY_HEADER = fixed(
+    ("Had all been", "Would be selected", "Rate", "Difference", "Would gain", "Would lose")
+)
+#: The columns of `compared_table`.
+COMPARED_HEADER = fixed(
+    ("Changed", "Compared", "Rows", "No comparison", "Decision changes", "Would lose", "Would gain")
+)
+_COMPARISONS = fixed(
+    {
+        "supported": "supported by the data",
+        "proposed": "with the companion, if confirmed",
+        "all": "all combinations, possible or not",
+    }
+)
+
+
+def compared_rows(
+    figures: Iterable[Metric], attributes: Sequence[str] | None = None
+) -> dict[str, ComparedRows]:
+    """Return the counts of each comparison, by its name, of one set of protected attributes.
+
+    Without ``attributes`` of the set with most.
+    """
+    found = [each for each in figures if isinstance(each, ComparedRows)]
+    if attributes is None:
+        attributes = max((each.attributes for each in found), key=len, default=())
+    return {each.comparison: each for each in found if each.attributes == tuple(attributes)}
+
+
+def shares_of(figures: Iterable[Metric]) -> tuple[Share, ...]:
+    """Return the shares that were measured, and those of rows of which none has a comparison."""
+    found: list[Share] = []
+    for each in figures:
+        if isinstance(each, Share):
+            found.append(each)
+        elif isinstance(each, ComparedRows) and each.comparison == "supported":
+            none = Share("data", each.attributes, 0, 0, True, 0.95, 0.0, 0.0, 0.0, 0.0, 0.0)  # noqa: FBT003
+            if not each.compared:
+                found.append(msgspec.structs.replace(none, unsupported=each.n_rows))
+    return tuple(found)
+
+
+def studies_of(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[AuditStudy, ...]:
+    """Return the audit studies, the one whose rates differ most first.
+
+    Not those of attributes with a companion that is only proposed: equal rates would be taken for
+    an answer.
+    """
+    found = [
+        each
+        for each in figures
+        if isinstance(each, AuditStudy) and not words.proposed_of(spec.domain, (each.attribute,))
+    ]
+    return tuple(sorted(found, key=lambda each: -_spread(each)))
+
+
+def _spread(study: AuditStudy) -> float:
+    counts = [each.favourable for each in study.values]
+    return (max(counts, default=0) - min(counts, default=0)) / max(study.n_rows, 1)
+
+
+def is_open(spec: AuditSpec, share: Share) -> bool:
+    """Return whether a companion of what was changed is neither confirmed nor refused."""
+    return bool(words.proposed_of(spec.domain, share.attributes))
+
+
+def is_answered(spec: AuditSpec, share: Share) -> bool:
+    """Return whether a share of rows may be quoted: rows were compared, and nothing is open."""
+    return bool(share.n_samples) and not is_open(spec, share)
+
+
+def not_known(share: Share, figures: Iterable[Metric]) -> str:
+    """Say in two words that a share of nothing is no answer; empty where it is one.
+
+    Parameters
+    ----------
+    figures : iterable of Metric
+        Those of the same run.
+    """
+    proposed = compared_rows(figures, share.attributes).get("proposed")
+    # of attributes without such a companion the counts are the same with it
+    if proposed is not None and not share.hits and (proposed.hits or not share.n_samples):
+        return say("not known yet")
+    return "" if share.n_samples else say("no comparison")
+
+
+def companion_text(domain: Domain, companion: Companion) -> str:
+    """Say what a companion's values become: ``relationship: Husband is compared with Wife``."""
+    attribute = _attribute(domain, companion.attribute)
+    pairs = dict.fromkeys(
+        tuple(sorted((move.code, move.becomes)))
+        for move in companion.moves
+        if move.code != move.becomes
+    )
+    said = [
+        say(
+            "{one} is compared with {other}" if place == 0 else "{one} with {other}",
+            one=name_of(attribute, one),
+            other=name_of(attribute, other),
+        )
+        for place, (one, other) in enumerate(pairs)
+    ]
+    name = words.quoted(companion.attribute)
+    return say("{name}: {pairs}", name=name, pairs=words.some(said, _PAIRS)) if said else name
+
+
+def changed(spec: AuditSpec, attributes: Sequence[str], *, rows: bool = True) -> str:
+    """Say what is changed: ``the person’s sex and nothing else``, or what goes with it.
+
+    Parameters
+    ----------
+    rows : bool
+        Whether it is changed in rows of the data, and not in combinations of values.
+    """
+    domain = spec.domain
+    names = [words.quoted(name) for name in attributes]
+    match len(names):
+        case 1:
+            what = names[0]
+        case 2:
+            what = say("{first}, {second} or both", first=names[0], second=names[1])
+        case _:
+            what = say("{names}, alone or together", names=words.joined(names, "or"))
+    if rows:
+        what = say("the {person}’s {what}", person=say(spec.person), what=what)
+    companions = [each for each in domain.support.companions if each.by in attributes]
+    following = _following(domain, {*attributes, *(each.attribute for each in companions)})
+    along = [companion_text(domain, each) for each in companions]
+    along += [say("{name} follows", name=words.quoted(name)) for name in following]
+    if not along:
+        return say("{what} and nothing else", what=what)
+    it = say("it") if len(names) == 1 else words.listed(_sources(domain, attributes))
+    return say("{what} and what goes with {it} ({along})", what=what, it=it, along="; ".join(along))
+
+
+def _sources(domain: Domain, attributes: Sequence[str]) -> list[str]:
+    """Name those of the attributes with which others change."""
+    found = {each.by for each in domain.support.companions}
+    found |= {each.by for each in domain.determined}
+    return [name for name in attributes if name in found] or list(attributes)
+
+
+def _following(domain: Domain, names: set[str]) -> list[str]:
+    found = []
+    for each in in_order(domain.determined):
+        if each.by in names:
+            names.add(each.attribute)
+            found.append(each.attribute)
+    return found
+
+
+def lost_and_gained(losses: int, gains: int) -> str:
+    """Say for how many a decision that changes is lost, and for how many it is gained."""
+    return say(
+        "{losses} would lose the favourable decision, {gains} would gain it",
+        losses=words.number(losses),
+        gains=words.number(gains),
+    )
+
+
+def alone_sentence(spec: AuditSpec, share: Share, figures: Iterable[Metric]) -> str:
+    """Say for how many each of several attributes alone changes the decision; else empty."""
+    alone = [
+        say(
+            "{name} for {hits}",
+            name=words.quoted(each.attributes[0]),
+            hits=words.number(each.hits),
+        )
+        for each in figures
+        if isinstance(each, Share)
+        and each.whom == share.whom
+        and len(each.attributes) == 1 < len(share.attributes)
+        and is_answered(spec, each)
+    ]
+    return say("Enough alone: {parts}.", parts=", ".join(alone)) if alone else ""
+
+
+def open_statement(spec: AuditSpec, share: Share, figures: Sequence[Metric]) -> Statement:
+    """Say both figures of the rows where a companion is neither confirmed nor refused.
+
+    Neither is the answer: nothing here says "0 %".
+    """
+    proposed = words.proposed_of(spec.domain, share.attributes)
+    counted = compared_rows(figures, share.attributes).get("proposed")
+    by = words.listed(list(dict.fromkeys(each.by for each in proposed)))
+    along = "; ".join(companion_text(spec.domain, each) for each in proposed)
+    names = words.listed([each.attribute for each in proposed])
+    first = say(
+        "Not known yet: {names} says nearly the same as {by}, so changing {by} alone compares "
+        "values that hardly occur together.",
+        names=names,
+        by=by,
+    )
+    value, rest = say("Not known yet"), ""
+    if counted is not None and counted.compared:
+        value = say("{share} if confirmed", share=words.percent(counted.hits, counted.compared, 2))
+        rest = say(
+            "If it changes too ({along}), the decision changes for {hits} of {people} ({share}): "
+            "{lost}."
+            if len(proposed) == 1
+            else "If they change too ({along}), the decision changes for {hits} of {people} "
+            "({share}): {lost}.",
+            along=along,
+            hits=words.number(counted.hits),
+            people=words.counted(counted.compared, spec.person),
+            share=words.percent(counted.hits, counted.compared, 2),
+            lost=lost_and_gained(counted.losses, counted.gains),
+        )
+    without = (
+        say(
+            "If not, the decision changes for {hits} of the {n} that can be compared then.",
+            hits=words.number(share.hits),
+            n=words.counted(share.n_samples, spec.person),
+        )
+        if share.n_samples
+        else say("If not, none of the {people} has a comparison.", people=_all(spec, share))
+    )
+    alone = f"{without} {alone_sentence(spec, share, figures)}".rstrip()
+    sentence = " ".join(filter(None, (first, rest, alone, say(words.CONFIRM))))
+    label = say("{People} whose decision changes", People=_people(spec))
+    brief = " ".join(filter(None, (rest, alone, say(words.CONFIRM))))
+    return Statement("observed", label, value, sentence, brief)
+
+
+def none_statement(spec: AuditSpec, share: Share) -> Statement:
+    """Say that no row has a comparison: that is not a share of zero."""
+    return unmeasured(
+        say(
+            "Not known: the data support no comparison by {names} for any of the {people}, because "
+            "too few rows combine their values.",
+            names=words.listed(share.attributes, "or"),
+            people=_all(spec, share),
+        )
+    )
+
+
+def _all(spec: AuditSpec, share: Share) -> str:
+    return words.counted(share.n_samples + share.unsupported, spec.person)
+
+
+def _people(spec: AuditSpec) -> str:
+    return words.capital(words.plural(spec.person))
+
+
+def unsupported_sentence(spec: AuditSpec, share: Share) -> str:
+    """Say how many rows have no comparison, and why; empty where each has one."""
+    if not share.unsupported:
+        return ""
+    values = {
+        "n": words.number(share.unsupported),
+        "people": _all(spec, share),
+        "names": words.listed(share.attributes, "or"),
+    }
+    if proposed := words.proposed_of(spec.domain, share.attributes):
+        return say(
+            "For {n} of {people} no comparison by {names} exists in these data unless {along}.",
+            along="; ".join(companion_text(spec.domain, each) for each in proposed),
+            **values,
+        )
+    return say(
+        "For {n} of {people} no comparison by {names} exists in these data: too few rows combine "
+        "their values.",
+        **values,
+    )
+
+
+def every_sentence(spec: AuditSpec, figures: Sequence[Metric]) -> str:
+    """Give the counts of all combinations, and say why they are not the answer; else empty."""
+    found = [
+        each for each in figures if isinstance(each, ComparedRows) and each.comparison == "all"
+    ]
+    supported = {
+        each.attributes: each
+        for each in figures
+        if isinstance(each, ComparedRows) and each.comparison == "supported"
+    }
+    if not any(
+        each.hits != supported[each.attributes].hits
+        for each in found
+        if each.attributes in supported
+    ):
+        return ""
+    counts = [
+        say("{hits} by {names}", hits=words.number(each.hits), names=words.listed(each.attributes))
+        for each in sorted(found, key=lambda each: len(each.attributes))
+    ]
+    return say(
+        "All combinations, possible or not: the decision changes for {counts} of {people}. "
+        "{reason}",
+        counts=words.joined(counts),
+        people=words.counted(found[0].n_rows, spec.person),
+        reason=_why_not_all(spec.domain),
+    )
+
+
+def _why_not_all(domain: Domain) -> str:
+    """Say what all combinations include that the data do not support."""
+    support = domain.support
+    if examples := [
+        say("{one} as {other}", one=name_of(target, move.code), other=name_of(by, move.to))
+        for each in (*support.companions, *support.proposed)
+        for move in each.moves[:1]
+        for target, by in [(_attribute(domain, each.attribute), _attribute(domain, each.by))]
+    ]:
+        example = examples[0]
+    elif support.constraints:
+        example = absent_text(support.constraints[0])
+    elif support.rare:
+        name, code = support.rare[0]
+        example = say("{value} as {name}", value=name_of(_attribute(domain, name), code), name=name)
+    else:
+        return ""
+    return say(
+        "This counts comparisons that (nearly) no row supports, for example {example}.",
+        example=example,
+    )
+
+
+def absent_text(text: str) -> str:
+    """Write a pair of values that no row has without the words that negate it."""
+    return text.removeprefix("not (").removesuffix(")") if text.startswith("not (") else text
+
+
+def study_sentence(spec: AuditSpec, study: AuditStudy) -> str:
+    """Say how many of the same rows are selected with each value: the audit study in a sentence."""
+    attribute = _attribute(spec.domain, study.attribute)
+    along = [
+        each.attribute for each in spec.domain.support.companions if each.by == study.attribute
+    ]
+    with_it = say(" (and {names} with it)", names=words.listed(along)) if along else ""
+    parts = [
+        say(
+            "had {name} been {value} for all of these {people}{with_it}, {n} would be selected"
+            if place == 0
+            else "had it been {value}, {n}",
+            name=words.quoted(study.attribute),
+            value=name_of(attribute, each.code),
+            people=words.counted(study.n_rows, spec.person),
+            with_it=with_it,
+            n=words.number(each.favourable),
+        )
+        for place, each in enumerate(shown_values(study))
+    ]
+    return say(
+        "{said} ({n} are).", said=words.capital("; ".join(parts)), n=words.number(study.actual)
+    )
+
+
+def shown_values(study: AuditStudy, most: int = _VALUES) -> tuple[StudiedValue, ...]:
+    """Return the reference value and the others; of many the lowest and the highest count."""
+    first = [each for each in study.values if each.code == study.reference]
+    others = [each for each in study.values if each.code != study.reference]
+    if len(study.values) > most:
+        others.sort(key=lambda each: each.favourable)
+        others = [others[0], *others[-1:]]
+    return (*first, *others)
+
+
+def difference_text(study: AuditStudy, value: StudiedValue) -> str:
+    """Write a difference from the reference in percentage points, with its paired interval."""
+    if value.code == study.reference:
+        return say("reference")
+    points = 100 * (value.gains - value.losses) / max(study.n_rows, 1)
+    return say(
+        "{points} points ({low} to {high})",
+        points=words.signed(points, 1),
+        low=words.signed(100 * value.low, 1),
+        high=words.signed(100 * value.high, 1),
+    )
+
+
+def study_rows(spec: AuditSpec, study: AuditStudy) -> list[tuple[str, ...]]:
+    """Write the rows of the table of a study, below `STUDY_HEADER`: as they are first."""
+    attribute = _attribute(spec.domain, study.attribute)
+    n = study.n_rows
+    rows = [
+        (
+            f"{study.attribute}: {name_of(attribute, each.code)}",
+            words.number(each.favourable),
+            words.percent(each.favourable, n),
+            difference_text(study, each),
+            *(
+                ("–", "–")
+                if each.code == study.reference
+                else (words.number(each.gains), words.number(each.losses))
+            ),
+        )
+        for each in shown_values(study, len(study.values))
+    ]
+    as_they_are = f"{study.attribute}: {say('as they are')}"
+    return [
+        (as_they_are, words.number(study.actual), words.percent(study.actual, n), "", "", ""),
+        *rows,
+    ]
+
+
+def study_caption(spec: AuditSpec, studies: Sequence[AuditStudy]) -> str:
+    """Say what chart and table of the studies show."""
+    counted = [
+        say(
+            "{n} of {total} {people} by {name}",
+            n=words.number(each.n_rows),
+            total=words.number(each.total),
+            people=words.plural(spec.person),
+            name=words.quoted(each.attribute),
+        )
+        for each in studies
+    ]
+    return say(
+        "Audit study: how many of the same {people} would be selected under each protected value, "
+        "with {confidence} intervals of the paired difference from the reference ({counted} can be "
+        "compared with every value)",
+        people=words.plural(spec.person),
+        confidence=words.percent(studies[0].confidence, 1.0, 0),
+        counted=words.joined(counted),
+    )
+
+
+def against_sentence(
+    spec: AuditSpec, study: AuditStudy, tables: Iterable[GroupTable], shares: Iterable[Metric] = ()
+) -> str:
+    """Say where a study runs against the groups' own rates, for whom, and why; else empty.
+
+    Parameters
+    ----------
+    tables : iterable of GroupTable
+        The model's decisions by group.
+    shares : iterable of Metric
+        Among them the share of this attribute alone, with gains and losses by own value.
+    """
+    attribute = _attribute(spec.domain, study.attribute)
+    table = next((each for each in tables if each.attributes == (study.attribute,)), None)
+    if table is None:
+        return ""
+    lines = {line.values[0]: line for line in table.lines if line.rate is not None}
+    reference = next((each for each in study.values if each.code == study.reference), None)
+    own = lines.get(name_of(attribute, study.reference))
+    if reference is None or own is None:
+        return ""
+    for value in study.values:
+        name = name_of(attribute, value.code)
+        line, more = lines.get(name), value.low > 0
+        if line is None or line.rate is None or own.rate is None:
+            continue
+        # neither of the two differences may be chance
+        if not (line.high < own.low if more else value.high < 0 and line.low > own.high):
+            continue
+        said = say(
+            "The direction is the reverse of the groups’ own rates: {rate} of {name} and {own} of "
+            "{reference} are selected as they are, yet {more} of the same {people} would be "
+            "selected as {name} than as {reference}. The gap between the two groups therefore "
+            "comes from other attributes in which they differ.",
+            rate=words.percent(line.rate, 1.0),
+            name=name,
+            own=words.percent(own.rate, 1.0),
+            reference=name_of(attribute, study.reference),
+            more=say("more") if more else say("fewer"),
+            people=words.plural(spec.person),
+        )
+        return " ".join(filter(None, (said, _by_own_group(attribute, study, shares))))
+    return ""
+
+
+def _by_own_group(attribute: Attribute, study: AuditStudy, shares: Iterable[Metric]) -> str:
+    """Say who would lose and who would gain in each group."""
+    alone = next(
+        (
+            each
+            for each in shares
+            if isinstance(each, Share)
+            and each.whom == "data"
+            and each.attributes == (study.attribute,)
+        ),
+        None,
+    )
+    if alone is None or not alone.by_value:
+        return ""
+    return say(
+        "By their own group: {groups}.",
+        groups="; ".join(
+            say(
+                "{name}: {losses} would lose, {gains} would gain",
+                name=name_of(attribute, code),
+                losses=words.number(losses),
+                gains=words.number(gains),
+            )
+            for code, gains, losses in alone.by_value
+        ),
+    )
+
+
+def compared_table(figures: Iterable[Metric]) -> list[tuple[str, ...]]:
+    """Write the rows of the table of all comparisons, below `COMPARED_HEADER`."""
+    return [
+        (
+            words.listed(each.attributes, "or"),
+            say(_COMPARISONS[each.comparison]),
+            words.number(each.n_rows),
+            words.number(each.unsupported),
+            words.number(each.hits) if each.compared else "–",
+            words.number(each.losses) if each.compared else "–",
+            words.number(each.gains) if each.compared else "–",
+        )
+        for each in figures
+        if isinstance(each, ComparedRows)
+    ]
+
+
+def limits(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[tuple[str, str]]:
+    """Yield the limits of the comparisons of this audit, each with its first words."""
+    domain, support = spec.domain, spec.domain.support
+    if support.proposed:
+        names = words.listed([each.attribute for each in support.proposed])
+        yield (
+            say("Open: {names}.", names=names),
+            words.open_sentence(domain, [each.by for each in support.proposed]),
+        )
+    share = max(
+        (each for each in shares_of(figures) if each.whom == "data"),
+        key=lambda each: len(each.attributes),
+        default=None,
+    )
+    if share is not None and share.unsupported:
+        yield say("Rows without a comparison."), unsupported_sentence(spec, share)
+    if support.companions:
+        along = "; ".join(companion_text(domain, each) for each in support.companions)
+        yield (
+            say("What changes together is a choice."),
+            say(
+                "The figures hold for this one: {along}. With another one they differ; the "
+                "appendix gives those of all combinations.",
+                along=along,
+            ),
+        )
+    if support.rare:
+        yield say("Values that few rows have."), rare_sentence(domain)
+    if support.constraints:
+        yield (
+            say("Pairs of values only."),
+            say(
+                "A comparison counts as supported where no pair of values is absent from the data; "
+                "three or more values together may still hardly occur."
+            ),
+        )
+
+
+def rare_sentence(domain: Domain) -> str:
+    """Name the protected values that too few rows have to be compared with; else empty."""
+    if not domain.support.rare:
+        return ""
+    rare = [
+        say("{name} = {value}", name=name, value=name_of(_attribute(domain, name), code))
+        for name, code in domain.support.rare
+    ]
+    return say(
+        "Too few rows have {values}: rows with another value are not compared with these.",
+        values=words.joined(rare),
+    )
+
+
+def _attribute(domain: Domain, name: str) -> Attribute:
+    return domain.attributes[domain.names.index(name)]

@@ -1,0 +1,141 @@
+"""What an audit says first: the same numbers everywhere, and no zero where a companion is open."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from sklearn.compose import make_column_transformer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from fairdesk.audit.store.store import Store
+from fairdesk.cli import audit as cli_audit
+from fairdesk.cli import main as cli
+from fairdesk.cli.summary import summary
+from fairdesk.wording import words
+from tests import phrases
+from tests.report.reading import text_of
+
+ROWS = 400
+#: What each value is with the other sex, where that is confirmed.
+CONFIRMED = {
+    "status": {
+        "with": "sex",
+        "values": {"female": {"male single": "female"}, "male": {"female": "male single"}},
+    }
+}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch, shared_guests):
+    """Keep the log out of the user's home."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def credit(tmp_path):
+    """Write credit applications whose status says their sex, and a tree that reads the status."""
+    rng = np.random.default_rng(0)
+    sex = np.where(rng.random(ROWS) < 0.5, "male", "female")
+    married = np.where(rng.random(ROWS) < 0.5, "male married", "male single")
+    table = pd.DataFrame(
+        {
+            "sex": sex,
+            "status": np.where(sex == "female", "female", married),
+            "amount": rng.integers(200, 9_000, ROWS),
+            "months": rng.integers(4, 60, ROWS),
+        }
+    )
+    good = (table.amount < 4_000).astype(int) + (table.status == "male single")
+    table["risk"] = np.where(good > 0, "good", "bad")
+    table.to_csv(tmp_path / "credit.csv", index=False)
+    rows = table.drop(columns="risk")
+    encoder = make_column_transformer(
+        (OneHotEncoder(sparse_output=False), ["sex", "status"]), remainder="passthrough"
+    )
+    tree = make_pipeline(encoder, DecisionTreeClassifier(max_depth=3, random_state=0))
+    tree.fit(rows, table.risk)
+    skops.io.dump(tree, tmp_path / "tree.skops")
+    changed = rows.assign(
+        sex=np.where(sex == "female", "male", "female"),
+        status=table.status.map(
+            {"female": "male single", "male single": "female", "male married": "male married"}
+        ),
+    )
+    return rows, tree.predict(rows) == "good", tree.predict(changed) == "good"
+
+
+def audited(folder, capsys, monkeypatch, *more):
+    """Return the JSON, the terminal's words and those of the report of one audit."""
+    outcomes = []
+
+    def kept(*given, performed=cli_audit.audit):
+        outcomes.append(performed(*given))
+        return outcomes[-1]
+
+    monkeypatch.setattr(cli_audit, "audit", kept)
+    options = ("--method", "estimate", "--option", "people=200", "trials=2", "--json", *more)
+    files = ("--data", folder / "credit.csv", "--model", folder / "tree.skops")
+    about = ("--label", "risk", "--favourable", "good", "--protected", "sex")
+    line = ("audit", *files, *about, "--out", folder / "out", *options)
+    assert cli.main([str(each) for each in line]) == 0
+    told = json.loads(capsys.readouterr().out)
+    with Store.open(folder / "out" / "audit.fairdesk") as store:
+        report = text_of(store)
+    return told, summary(outcomes[0]).replace(words.NBSP, " "), report
+
+
+def test_terminal_report_and_json_give_the_same_numbers(credit, tmp_path, capsys, monkeypatch):
+    rows, before, after = credit
+    (tmp_path / "companions.json").write_text(json.dumps(CONFIRMED))
+    chosen = ("--companions", str(tmp_path / "companions.json"))
+    told, terminal, report = audited(tmp_path, capsys, monkeypatch, *chosen)
+    (supported,) = (each for each in told["compared_rows"] if each["comparison"] == "supported")
+    # those that are married have no counterpart of the other sex
+    paired = (rows.status != "male married").to_numpy()
+    hits = int((before != after)[paired].sum())
+    lost, gained = ((before & ~after)[paired].sum(), (after & ~before)[paired].sum())
+    counted = (int(paired.sum()), hits, int(lost), int(gained))
+    assert hits
+    assert tuple(supported[key] for key in ("compared", "hits", "losses", "gains")) == counted
+    assert supported["unsupported"] == ROWS - counted[0]
+    male = (rows.sex == "male").to_numpy()
+    as_male, as_female = np.where(male, before, after), np.where(male, after, before)
+    study = told["audit_study"]["sex"]
+    assert study["rows"] == counted[0]
+    assert study["selected_as"] == {
+        "male": int(as_male[paired].sum()),
+        "female": int(as_female[paired].sum()),
+    }
+    share = f"{words.percent(hits, counted[0], 2)}".replace(words.NBSP, " ")
+    assert f"{hits} of {counted[0]}" in terminal
+    assert f"{hits} of {counted[0]} people in the data ({share})" in report
+    assert f"{lost} lose, {gained} gain" in terminal
+    assert phrases.LOSE_AND_GAIN.format(losses=lost, gains=gained) in report
+    without = f"For {ROWS - counted[0]} of {ROWS} people no comparison by sex exists"
+    every = [each for each in told["compared_rows"] if each["comparison"] == "all"]
+    for text in (terminal, report):
+        for count in (*study["selected_as"].values(), study["selected"]):
+            assert re.search(rf"\b{count}\b", text)
+        assert without in text
+        assert f"{every[0]['hits']} by sex of {ROWS} people" in text
+    assert "--companions companions.json" in report
+    assert '{"status":{"with":"sex"' in report
+
+
+def test_a_companion_that_nobody_confirmed_is_no_all_clear(credit, tmp_path, capsys, monkeypatch):
+    """The tree does not read ``sex``: alone nothing changes, with the status much does."""
+    told, terminal, report = audited(tmp_path, capsys, monkeypatch, "--companions", "ask")
+    by_name = {each["comparison"]: each for each in told["compared_rows"]}
+    assert by_name["all"]["hits"] == by_name["supported"]["compared"] == 0
+    assert by_name["proposed"]["hits"] > 0
+    share = words.percent(by_name["proposed"]["hits"], by_name["proposed"]["compared"], 2)
+    for text in (terminal, report):
+        assert phrases.NOT_KNOWN_YET in text
+        assert share.replace(words.NBSP, " ") in text
+        assert words.CONFIRM in text
+    assert f"{phrases.DECISION_CHANGES_FOR} 0 of" not in f"{terminal} {report}"
