@@ -32,7 +32,14 @@ from fairdesk.certify.layout import (
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
-from fairdesk.certify.proof.verify.notes import METHOD, NOTHING, ROWS_LEFT, UNCLEAR, unused
+from fairdesk.certify.proof.verify.notes import (
+    METHOD,
+    NO_COMPARISON,
+    NOTHING,
+    ROWS_LEFT,
+    UNCLEAR,
+    unused,
+)
 from fairdesk.certify.rates import RateProver
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import (
@@ -503,7 +510,10 @@ class _Proof:
         notes += [unused(self._attributes)] if self._layout.unused else []
         notes += [UNCLEAR] if refinery.space.unclear.any() else []
         nothing = ended and not refinery.consistent + refinery.discriminatory
-        notes += [NOTHING] if nothing and refinery.space.total else []
+        if not refinery.space.total:
+            notes += [NO_COMPARISON]
+        elif nothing:
+            notes += [NOTHING]
         metrics = proven(
             refinery,
             self._attributes,
@@ -518,11 +528,11 @@ class _Proof:
 
     def _examples(self) -> Iterator[Event]:
         """Query the model again about some of those who are discriminatory, and tell of them."""
-        refinery, context = self._refinery, self._context
+        refinery = self._refinery
         wanted = self._options.keep - self._kept
         if wanted > 0 and refinery.examples:
             places = np.concatenate(refinery.examples)[:wanted]
-            yield from self._kept_of(*context.domain.admit(refinery.space.rows(places)))
+            yield from self._kept_of(*refinery.space.instances(places))
         refinery.examples.clear()
 
     def _kept_of(self, rows: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
@@ -547,7 +557,7 @@ class _Proof:
             return
         low, high = (np.repeat(each, _DRAWN, axis=0) for each in tree.boxes(some))
         drawn = self._rng.integers(low, high, endpoint=True)
-        rows, combination = context.domain.admit(refinery.space.rows(np.unique(drawn, axis=0)))
+        rows, combination = refinery.space.instances(np.unique(drawn, axis=0))
         for part in Pace(len(context.domain.combinations), context=context).parts(len(rows)):
             discriminatory = context.ask(rows[part]).discriminatory
             wanted = np.flatnonzero(discriminatory)[: self._options.keep - self._kept]
@@ -627,12 +637,17 @@ class _Proof:
         roots = (previous.arrays["root_low"], space.low), (previous.arrays["root_high"], space.high)
         people = None if space.people is None else space.people.of
         same = same and header.population == people
+        # the same may be compared, too
+        same = same and header.groups == tuple(space.groups.tolist())
+        same = same and header.may_be == tuple(tuple(row) for row in space.may_be.tolist())
         if not same or not all(np.array_equal(one, other) for one, other in roots):
             return None
+        arrays = {name: previous.arrays[name] for name in KEPT if name in previous.arrays}
+        if (arrays["verdict"][: len(space.low)][~space.compared] != Verdict.NOBODY).any():
+            # before, a set with one member counted as certified
+            return None
         self._layout.examiner.margin = header.margin
-        return Tree.of(
-            space, {name: previous.arrays[name] for name in KEPT if name in previous.arrays}
-        )
+        return Tree.of(space, arrays)
 
     @property
     def _seconds(self) -> float:

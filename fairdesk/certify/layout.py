@@ -72,7 +72,7 @@ class Layout:
         space = replace(self.space, may_be=self.space.may_be & only, people=None)
         examiner: Examiner
         if isinstance(self.examiner, ForestExaminer):
-            trees = self.examiner.encoded.comparing(space.may_be)
+            trees = self.examiner.encoded.comparing(space.members)
             examiner = ForestExaminer(space, trees, self.fed)
             return replace(self, space=space, examiner=examiner)
         if self.encoded is None:
@@ -140,9 +140,7 @@ def lay_out_in_steps(
         columns, examiner = trees.columns, ForestExaminer(space, trees, fed)
     unused = bool((columns.combinations == columns.combinations[:1]).all())
     if unused:
-        # one of those who may be stands for all of them
-        somebody = space.may_be & (np.cumsum(space.may_be, axis=1) == 1)
-        space = replace(space, may_be=somebody)
+        space = replace(space, alike=True)
     return Layout(space, fed, anatomy, encoded, examiner, unused)
 
 

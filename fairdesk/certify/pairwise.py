@@ -15,8 +15,10 @@ from fairdesk.certify.proof.certificate import share_down
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import Course, proven
 from fairdesk.certify.steps import Steps
-from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.companions import Companion
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.formulas import And, Comparison, Formula, Name, Not, Number, Valued
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Metric, Rows
@@ -69,7 +71,7 @@ def look_aside(
         yield None
         if over(1.0):
             return
-        own = lay_out(_only(domain, position), people, layout.anatomy, layout.fed)
+        own = lay_out(only(domain, position), people, layout.anatomy, layout.fed)
         refinery = Refinery(own.space, own.examiner, at_once=False)
         yield from _divided(refinery, own, over, done / parts)
         if not refinery.consistent + refinery.discriminatory:
@@ -141,15 +143,49 @@ def pairs_counted(space: Space, counter: PointCounter) -> tuple[PairShare, ...]:
     )
 
 
-def _only(domain: Domain, position: int) -> Domain:
-    """Protect one attribute only; the others are part of who somebody is."""
+def only(domain: Domain, position: int) -> Domain:
+    """Return a domain in which one attribute only is protected; the others tell instances apart.
+
+    Where companions follow another attribute no instance may contradict it.
+    """
+    name, support = domain.names[position], domain.support
+    others = [each for each in (*support.companions, *support.proposed) if each.by != name]
+    support = msgspec.structs.replace(
+        support,
+        constraints=(
+            *support.constraints,
+            *(text for each in others for text in _apart(domain, each)),
+        ),
+        companions=tuple(each for each in support.companions if each.by == name),
+        proposed=tuple(each for each in support.proposed if each.by == name),
+    )
     attributes = tuple(
         msgspec.structs.replace(each, role=Role.VARIES, compared=())
         if each.role is Role.PROTECTED and i != position
         else each
         for i, each in enumerate(domain.attributes)
     )
-    return msgspec.structs.replace(domain, attributes=attributes)
+    return msgspec.structs.replace(domain, attributes=attributes, support=support)
+
+
+def _apart(domain: Domain, companion: Companion) -> Iterator[str]:
+    """Yield constraints: no value of a companion with a protected one that changes it."""
+    target, source = (
+        domain.attributes[domain.names.index(name)] for name in (companion.attribute, companion.by)
+    )
+    for move in companion.moves:
+        if move.becomes != move.code:
+            yield str(Not(And((_has(target, move.code), _has(source, move.to)))))
+
+
+def _has(attribute: Attribute, code: float) -> Formula:
+    """Return that an attribute has a value, as a formula."""
+    if not attribute.values:
+        return Comparison("=", Name(attribute.name), Number(code))
+    value = attribute.values[int(code)]
+    if attribute.numeric:
+        return Comparison("=", Name(attribute.name), Number(float(value)))
+    return Valued("=", attribute.name, value)
 
 
 def _pairs(layout: Layout, rng: np.random.Generator, over: Over) -> Steps[list[tuple[int, int]]]:

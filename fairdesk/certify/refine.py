@@ -381,18 +381,19 @@ class Refinery:
         return np.asarray(leaves[self.tree.verdict[leaves] == Verdict.UNDECIDED])
 
     def _begin(self) -> None:
-        """Settle the roots where nobody is compared with anybody; the others are to be examined."""
+        """Settle the roots where there is nothing to compare; the others are to be examined."""
         space, tree = self.space, self.tree
-        members = np.asarray(space.may_be.sum(axis=1))[space.groups]
-        roots = np.arange(len(space.low))
-        tree.verdict[roots[members == 0]] = Verdict.NOBODY
-        alone = roots[members == 1]
-        tree.verdict[alone] = Verdict.CONSISTENT
-        low, high = tree.boxes(alone)
+        tree.verdict[np.flatnonzero(~space.compared)] = Verdict.NOBODY
+        clear = np.flatnonzero(space.compared & ~space.unclear)
+        self._unseen = clear
+        if not space.alike:
+            return
+        tree.verdict[clear] = Verdict.CONSISTENT
+        low, high = tree.boxes(clear)
         self.consistent += sum(sizes(low, high))
-        self.population_consistent += float(space.masses(low, high, tree.root[alone]).sum())
-        self._add_people(self._people_masses(alone, low, high), 1.0, 0.0)
-        self._unseen = roots[(members > 1) & ~space.unclear]
+        self.population_consistent += float(space.masses(low, high, clear).sum())
+        self._add_people(self._people_masses(clear, low, high), 1.0, 0.0)
+        self._unseen = clear[:0]
 
     def _resume(self) -> None:
         """Take up a tree: count what its leaves say, and queue what is left."""

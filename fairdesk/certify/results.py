@@ -102,10 +102,12 @@ def proven(
         course=course.points,
         notes=tuple(notes),
     )
-    slack = refinery.slack
-    certified = float(np.clip(refinery.population_consistent - slack, 0.0, 1.0))
-    falsified = float(np.clip(refinery.population_discriminatory - slack, 0.0, 1.0 - certified))
-    if total in (consistent, discriminatory):
+    slack, whole = refinery.slack, refinery.space.marginal
+    certified = float(np.clip((refinery.population_consistent - slack) / whole, 0.0, 1.0))
+    falsified = float(
+        np.clip((refinery.population_discriminatory - slack) / whole, 0.0, 1.0 - certified)
+    )
+    if total and total in (consistent, discriminatory):
         # what holds for all holds for the data too: there is nothing to round
         certified, falsified = float(consistent == total), float(discriminatory == total)
     undecided = max(0.0, 1.0 - certified - falsified)
@@ -208,7 +210,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
                     conditions=space.conditions(low[i], high[i]),
                     share=share_down(count, space.total),
                     people=str(count),
-                    population=float(np.clip(masses[i], 0.0, 1.0)),
+                    population=float(np.clip(masses[i] / space.marginal, 0.0, 1.0)),
                 )
             )
     return tuple(listed)

@@ -198,14 +198,15 @@ class NeighbourhoodCounts(msgspec.Struct, frozen=True, tag=True):
 
     A neighbour differs in at most ``changed`` attributes that are not protected, a number by at
     most ``reach`` of its range. Where they change ``together``, one with every number within reach
-    and all else equal is a neighbour, too. It is possible under the constraints.
+    and all else equal is a neighbour, too. It is possible under the constraints. Neighbours without
+    a comparison are left out.
 
     Attributes
     ----------
     attributes : tuple[str, ...]
         The protected attributes, all changed together.
     rows : int
-        How many rows: each counts, equal ones too.
+        How many rows with a comparison: each counts, equal ones too.
     certified : int
         For no neighbour of so many rows does the decision change: proven.
     falsified : int
@@ -228,6 +229,9 @@ class NeighbourhoodCounts(msgspec.Struct, frozen=True, tag=True):
         As of `Proven`.
     notes : tuple[str, ...]
         What else the auditor must know, a sentence each.
+    unsupported : int
+        How many more rows there are, without a comparison: no other combination of protected values
+        is possible for them, or supported by the data.
     """
 
     attributes: tuple[str, ...]
@@ -243,6 +247,7 @@ class NeighbourhoodCounts(msgspec.Struct, frozen=True, tag=True):
     seconds: float = 0.0
     margin: float = 0.0
     notes: tuple[str, ...] = ()
+    unsupported: int = 0
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -83,7 +83,7 @@ def divide(space, decide=decide, *, small=120):
     """Divide by halves: boxes of one kind end it; of small ones some are counted, some left."""
     nodes = []
     boxes = list(zip(space.low, space.high, strict=True))
-    inhabited = space.may_be.any(axis=1)[space.groups]
+    inhabited = (space.may_be.sum(axis=1) > 1)[space.groups]
     at = 0
     while at < len(boxes):
         low, high = boxes[at]

@@ -60,12 +60,11 @@ def counted(made: Small) -> tuple[int, int]:
     """Count who is unlike, and everybody, by asking the model about every single one."""
     space = space_of(made.domain, made.people)
     similar = made.domain.similar(space.rows(everywhere(space)))
-    rows = similar.reshape(-1, similar.shape[2])
-    allowed = made.domain.allowed(rows).reshape(similar.shape[:2])
+    allowed = made.domain.possible(similar)
     decided = np.full(allowed.shape, -1)
     decided[allowed] = labels(made.fed.predict(similar[allowed]))
     sets = [{*own[may_be].tolist()} for own, may_be in zip(decided, allowed, strict=True)]
-    return sum(len(each) > 1 for each in sets), sum(len(each) > 0 for each in sets)
+    return sum(len(each) > 1 for each in sets), int((allowed.sum(axis=1) > 1).sum())
 
 
 def told(events: Iterator[Event], kind: type) -> list:
@@ -271,7 +270,7 @@ def test_rows_that_there_is_no_time_for_are_left_out_and_that_is_said(monkeypatc
     monkeypatch.setattr(certify, "_ROWS", 1e-12)
     figures = measured([*search(made.context, made.people, CertifyOptions(20.0), rng)])
     assert not [each for each in figures if isinstance(each, Share)]
-    assert certify._ROWS_LEFT in figures[0].notes
+    assert certify.ROWS_LEFT in figures[0].notes
 
 
 def test_of_nothing_proven_is_told_once(monkeypatch):
@@ -283,7 +282,7 @@ def test_of_nothing_proven_is_told_once(monkeypatch):
     figures = measured([*search(made.context, made.people, CertifyOptions(5.0), rng)])
     proofs = [each for each in figures if isinstance(each, Proven)]
     assert [each.of for each in proofs] == ["domain", "population", "people"]
-    assert proofs[0].notes == (certify._NOTHING,)
+    assert proofs[0].notes == (certify.NOTHING,)
     assert not [each for each in figures if isinstance(each, PairShare)]
 
 

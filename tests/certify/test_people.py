@@ -79,9 +79,10 @@ def truth(case: Small, space) -> tuple[Fraction, Fraction]:
     decided[allowed] = labels(case.fed.predict(similar[allowed]))
     sums = [Fraction(0), Fraction(0)]
     for own, may_be, weight in zip(decided, allowed, weights, strict=True):
-        if may_be.any():
+        if may_be.sum() > 1:
             sums[len({*own[may_be].tolist()}) > 1] += weight
-    return sums[0] / sum(sums), sums[1] / sum(sums)
+    whole = sum(sums) or Fraction(1)
+    return sums[0] / whole, sums[1] / whole
 
 
 class Dice:

@@ -301,6 +301,8 @@ def _is_proof(
             counts = figure.certified, figure.falsified, figure.undecided
             if sum(counts) != figure.rows or not 0 <= figure.flipped <= figure.falsified:
                 return False
+            if figure.unsupported < 0:
+                return False
             parts = [(figure.reach,), tuple(each / max(figure.rows, 1) for each in counts)]
         case Refinement():
             parts = [(each.share,) for each in figure.parts]

@@ -85,7 +85,8 @@ class Sized(NamedTuple):
 
 def sized(space: Space, low: Places, high: Places, root: NDArray[np.intp]) -> Sized:
     """Return how much boxes, ``(B, a)``, of a space are."""
-    return Sized(sum(sizes(low, high)), float(space.masses(low, high, root).sum()), len(low))
+    mass = float(space.masses(low, high, root).sum()) / space.marginal
+    return Sized(sum(sizes(low, high)), mass, len(low))
 
 
 class Tally:
@@ -197,16 +198,16 @@ def reported(phase: str, proving: Proving, turns: Iterator[Event | None]) -> Ite
 
 
 def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
-    """Return for each group the allowed combinations that the model can distinguish.
+    """Return for each group the members (`Space.members`) that the model can distinguish.
 
-    One stands for all that are the same to the model.
+    One stands for all that are the same to the model. None where there is no comparison.
     """
     columns = encoded.columns
     reach = (encoded.layers[0].weights[columns.combined] != 0).any(axis=1)
     _, which = np.unique(columns.combinations[:, reach], axis=0, return_inverse=True)
     compared = []
-    for allowed in encoded.space.may_be:
-        members = np.flatnonzero(allowed)
+    for allowed in encoded.space.members:
+        members = np.flatnonzero(allowed) if allowed.sum() > 1 else np.empty(0, dtype=np.intp)
         _, first = np.unique(which.ravel()[members], return_index=True)
         compared.append(members[np.sort(first)])
     return compared

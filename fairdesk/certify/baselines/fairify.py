@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.baselines.common import Sized, Tally, compared_in, network_of, sized
+from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.options import FairifyOptions
@@ -153,7 +154,7 @@ class _Verification:
         """Ask the solver about a partition; tell often how far it is, and its verdict at last."""
         began = perf_counter()
         space, own = self._encoded.space, np.array([root])
-        allowed = space.may_be[space.groups[root]]
+        allowed = space.members[space.groups[root]]
         bounds = bounds_of(self._encoded, low, high, np.flatnonzero(allowed))
         border = float(bounds.rounding.max(initial=0.0) + self._encoded.margins.close)
         solved = _Solved("unknown", border)
@@ -185,11 +186,11 @@ class _Verification:
 
     def _confirmed(self, places: Places, combination: int) -> bool:
         """Query the model about the solver's example."""
-        space, own = self._encoded.space, np.array([combination])
-        rows = space.domain.counterparts(space.rows(places[None]), own)
-        if not self._context.ask(rows).discriminatory[0]:
+        space = self._encoded.space
+        own = np.array([combination % len(space.domain.combinations)])
+        if not decisions(space, self._context.cached_model, places[None]).differ[0]:
             return False
-        self._context.check(rows, own)
+        self._context.check(space.domain.counterparts(space.rows(places[None]), own), own)
         return True
 
     @property

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported, sized
+from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, sizes
 from fairdesk.certify.options import FairQuantOptions
@@ -105,6 +106,7 @@ class _Walk:
         self.tally = Tally(self._space.domain, self._space.total)
         self._network = packed(encoded)
         self._compared = compared_in(encoded)
+        self._combinations = len(self._space.domain.combinations)
         self._random = rng.integers(1, 1 << 63, size=1, dtype=np.uint64)
         self._seen, self._examples, self._most = 0, 0, _FIRST
         axes, room = len(self._space.axes), options.max_refinement_depth + 2
@@ -187,21 +189,21 @@ class _Walk:
         ask = low[verdicts == kernels.ASK]
         if len(ask):
             allowed = self._space.may_be[self._space.groups[root]]
-            answers = self._context.ask(self._rows(ask, combination))
-            predicted_class = answers.labels[:, allowed]
-            discriminatory = (predicted_class != predicted_class[:, :1]).any(axis=1)
+            asked = np.repeat(allowed[None], len(ask), axis=0)
+            model = self._context.cached_model
+            discriminatory = decisions(self._space, model, ask, asked).differ
             for which in (discriminatory, ~discriminatory):
                 boxes = sized(self._space, ask[which], ask[which], roots[: which.sum()])
                 self.tally.add(boxes, discriminatory=which is discriminatory)
             self._check(ask[discriminatory], combination)
 
     def _rows(self, places: Places, combination: int) -> Rows:
-        rows = self._space.rows(places)
+        rows, combination = self._space.rows(places), combination % self._combinations
         return self._space.domain.counterparts(rows, np.full(len(rows), combination))
 
     def _check(self, places: Places, combination: int) -> None:
         rows = self._rows(places, combination)
-        self._context.check(rows, np.full(len(rows), combination))
+        self._context.check(rows, np.full(len(rows), combination % self._combinations))
 
     def _numbers(self, root: int) -> int:
         """Count the numbers of a form over a root: one, and one for each variable."""

@@ -209,27 +209,28 @@ def arranged(space: Space, anatomy: ModelStructure, fed: FedModel) -> Steps[Spac
     children[:, 0] = np.where(forest.column < 0, LEAF, CUT)
     _, spans = spans_of(children, forest.roots, forest.value)
     orders: list[NDArray[np.intp] | None] = []
-    for axis, own in zip(space.axes, columns.axes, strict=True):
+    for i, (axis, own) in enumerate(zip(space.axes, columns.axes, strict=True)):
         named = bool(space.domain.attributes[axis.position].values)
-        orders.append(_order(own, forest, spans) if named and len(own.table) > 2 else None)
+        keys = _keys(own, forest, spans) if named and len(own.table) > 2 else None
+        orders.append(None if keys is None else space.ordered(i, keys))
         yield
     return space.reordered(orders) if any(each is not None for each in orders) else space
 
 
-def _order(own: OfAxis, forest: Forest, spans: Float64) -> NDArray[np.intp] | None:
-    """Order the places of an axis by the one direction in which they are sent apart most."""
+def _keys(own: OfAxis, forest: Forest, spans: Float64) -> Float64 | None:
+    """Return of an axis' places where they are along the direction in which they are apart most."""
     nodes = np.flatnonzero(np.isin(forest.column, own.columns))
     if not nodes.size:
         return None
     nodes = nodes[np.argsort(-spans[nodes], kind="stable")[:_MOST_ORDERING]]
-    at = np.searchsorted(own.columns, forest.column[nodes])
+    at = (own.columns == forest.column[nodes, None]).argmax(axis=1)
     numbers = own.table[:, at]
     left = np.where(
         np.isnan(numbers), forest.missing_left[nodes], numbers <= forest.threshold[nodes]
     )
     sent = left * spans[nodes]
     _, _, directions = np.linalg.svd(sent - sent.mean(axis=0), full_matrices=False)
-    return np.argsort(sent @ directions[0], kind="stable")
+    return np.asarray(sent @ directions[0])
 
 
 def _points(low: Places, high: Places) -> Places:

@@ -44,7 +44,8 @@ class EncodedForest:
         ``(G, V + 1)``; of each group the combinations that are compared, as far as any tree can
         tell them apart, then -1.
     which : NDArray[np.intp]
-        ``(C,)``; of each combination its number, one for those that no tree can tell apart.
+        ``(V * C,)``; of each combination, as in `Space.members`, its number, one for those that no
+        tree can tell apart.
     depth : int
         Of the deepest tree.
     clear : float
@@ -63,9 +64,9 @@ class EncodedForest:
         """How many combinations trees can tell apart: ``V``."""
         return int(self.which.max()) + 1
 
-    def comparing(self, may_be: NDArray[np.bool_]) -> EncodedForest:
-        """Return the same forest where groups, ``(G, C)``, are compared; all else is shared."""
-        return replace(self, compared=_compared(may_be, self.which))
+    def comparing(self, members: NDArray[np.bool_]) -> EncodedForest:
+        """Return the same forest where groups, as `Space.members`, are compared."""
+        return replace(self, compared=different(members, self.which))
 
 
 def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Steps[EncodedForest]:
@@ -87,6 +88,7 @@ def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Steps
     clear = margins.close + 2.0 * forest.slack * float(np.abs(margins.weights).sum(axis=0).max())
     _try(forest, margins, clear, space, anatomy, fed)
     yield
+    forest = columns.over_trees(forest)
     questions = _Questions(space, anatomy, fed, columns, forest)
     yield from questions.ask()
     sides, which = questions.sides_of_combinations()
@@ -124,12 +126,20 @@ def encode_forest(space: Space, anatomy: ModelStructure, fed: FedModel) -> Steps
         loser=margins.loser.astype(np.int64),
         decision=margins.decision.astype(np.int64),
     )
-    return EncodedForest(columns, woods, _compared(space.may_be, which), which, depth, clear)
+    return EncodedForest(columns, woods, different(space.members, which), which, depth, clear)
 
 
-def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
-    """Return of each group the different combinations that may be, ``(G, V)``, then -1."""
-    groups = [np.unique(which[allowed]) for allowed in may_be]
+def different(members: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
+    """Return of each group the different combinations that may be, ``(G, D)``, then -1.
+
+    Parameters
+    ----------
+    members : NDArray[np.bool_]
+        As `Space.members`.
+    which : NDArray[np.intp]
+        ``(V * C,)``; the number of each, one for those that are given to the model alike.
+    """
+    groups = [np.unique(which[allowed]) for allowed in members]
     compared = np.full((len(groups), max(map(len, groups)) + 1), -1, dtype=np.int64)
     for row, own in zip(compared, groups, strict=True):
         row[: len(own)] = own

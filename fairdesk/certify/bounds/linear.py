@@ -186,7 +186,7 @@ class LinearExaminer:
             return None
         consistent, discriminatory = np.zeros(len(low)), np.zeros(len(low))
         for b in range(len(low)):
-            added = self._combined[self._space.may_be[group[b]]]
+            added = self._combined[self._space.members[group[b]]]
             if len(added) < 2:
                 consistent[b] = 1.0
                 continue
@@ -200,7 +200,7 @@ class LinearExaminer:
         return consistent, discriminatory
 
     def added(self, combination: int) -> float:
-        """Return what a combination of protected values adds to the margin, with its constant."""
+        """Return what a combination, as in `Space.members`, adds to the margin and its constant."""
         return float(self._combined[combination])
 
     def term(self, axis: int) -> Float64 | float:
@@ -259,7 +259,7 @@ class LinearExaminer:
         nobody = np.empty((0, len(low)), np.int64)
         widths = (high - low + 1).astype(object)
         points = int(np.prod(widths))
-        added = self._combined[self._space.may_be[group]]
+        added = self._combined[self._space.members[group]]
         if len(added) < 2:
             return LinearCount(points, 0, 0, 1.0, 0.0, nobody)
         shift = self._pinned(low, high)

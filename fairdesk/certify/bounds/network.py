@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.bounds.forest_encoding import different
 from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
@@ -89,7 +90,7 @@ class NetworkExaminer:
             # there a box takes three times as long, and less is decided in the end
             shallow = len(self._network.shape) == 1 and self._people is not None
             self._network.limits[BY_PEOPLE if shallow else LEAST_GAIN] = 1.0 if shallow else np.inf
-        self._compared = _compared(encoded.space.may_be, which)
+        self._compared = different(encoded.space.members, which)
         self._examine: Callable[..., float] = examine
         self._rooms = [room(self._network) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads)
@@ -194,15 +195,6 @@ def _in_a_row(combined: Float64) -> tuple[Float64, NDArray[np.intp]]:
     _, _, directions = np.linalg.svd(distinct - distinct.mean(axis=0), full_matrices=False)
     order = np.argsort(distinct @ directions[0], kind="stable")
     return distinct[order], np.argsort(order)[which.ravel()]
-
-
-def _compared(may_be: NDArray[np.bool_], which: NDArray[np.intp]) -> Numbers:
-    """Return of each group the different combinations that may be, ``(G, V)``, then -1."""
-    groups = [np.unique(which[allowed]) for allowed in may_be]
-    compared = np.full((len(groups), max(map(len, groups)) + 1), -1, dtype=np.int64)
-    for row, own in zip(compared, groups, strict=True):
-        row[: len(own)] = own
-    return compared
 
 
 def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:

@@ -37,6 +37,12 @@ def _people_of(space: Space) -> People:
     return space.people
 
 
+def _members(space: Space, low: Places, combination: int) -> NDArray[np.int64]:
+    """Return which of `Space.members` a combination is in boxes, each within a root: ``(B,)``."""
+    combinations = space.may_be.shape[1]
+    return np.asarray(space.variant(low) * combinations + combination, dtype=np.int64)
+
+
 class CountedRates:
     """Counts small boxes, and has others halved where people are concentrated.
 
@@ -136,11 +142,12 @@ class NetworkRates:
         # boxes are not narrowed: what is cut off would have to be written down with its decision
         limits[WORTH] = 0.0
         limits[LEAST_GAIN] = np.inf
-        self._given = [self._people.given(v) for v in range(which.size)]
+        self._given = [self._people.given(v) for v in range(encoded.space.may_be.shape[1])]
         self._networks: list[Network] = [
             network._replace(limits=limits, given=given) for given in self._given
         ]
-        self._compared = [np.array([[own, -1]], dtype=np.int64) for own in which.ravel()]
+        self._compared = np.stack((which.ravel(), np.full(which.size, -1)), axis=1)
+        self._space = encoded.space
         self._examine: Callable[..., float] = examine
         self._rooms = [room(network) for _ in range(threads)]
         self._pool = ThreadPoolExecutor(threads)
@@ -149,14 +156,14 @@ class NetworkRates:
         """Examine boxes; as `fairdesk.certify.rates.RateExaminer.rate`."""
         size = len(low)
         low, high = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
-        group, verdict = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        group, verdict = _members(self._space, low, combination), np.zeros(size, dtype=np.int64)
         axis, shares = np.full(size, -1, dtype=np.int64), np.zeros((size, 7))
         starts = iter(range(0, size, _CHUNK))
 
         def work(own: Room) -> None:
             for start in starts:
                 self._examine(
-                    *(self._networks[combination], self._compared[combination], low, high, group),
+                    *(self._networks[combination], self._compared, low, high, group),
                     *(start, min(start + _CHUNK, size), verdict, shares, axis, own),
                 )
 
@@ -185,7 +192,7 @@ class ForestRates:
         from fairdesk.certify.bounds.forest_kernels import examine  # noqa: PLC0415
 
         self._space, self._fed = space, fed
-        encoded = encoded.comparing(np.eye(space.may_be.shape[1], dtype=np.bool_))
+        encoded = encoded.comparing(np.eye(space.members.shape[1], dtype=np.bool_))
         self._woods, self._compared = encoded.woods, encoded.compared
         self._room: Any = forest_room(encoded)
         self._examine: Callable[..., None] = examine
@@ -202,7 +209,7 @@ class ForestRates:
         low, high = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
         verdict, axis = np.zeros(size, dtype=np.int64), np.full(size, -1, dtype=np.int64)
         cut, hits = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        group = np.full(size, combination, dtype=np.int64)
+        group = _members(self._space, low, combination)
         self._examine(
             *(self._woods, self._room, self._compared, low, high, group, 0, size, 0),
             *(verdict, axis, cut, hits, np.zeros_like(low), np.zeros((size, 0), dtype=np.bool_)),
@@ -232,6 +239,7 @@ class LinearRates:
 
     def __init__(self, examiner: LinearExaminer, encoded: Encoded, fed: FedModel) -> None:
         self._examiner, people = examiner, _people_of(encoded.space)
+        self._space = encoded.space
         self._given = [people.given(v) for v in range(encoded.space.may_be.shape[1])]
         margins = encoded.margins
         self._above = margins.decision[margins.winner[0]] == fed.mapping.favourable_class
@@ -239,9 +247,9 @@ class LinearRates:
     def rate(self, low: Places, high: Places, combination: int) -> Rated:
         """Examine boxes; as `fairdesk.certify.rates.RateExaminer.rate`."""
         over, under = np.zeros(len(low)), np.zeros(len(low))
-        limit = -self._examiner.added(combination)
-        near = self._examiner.margin
-        for b in range(len(low)):
+        near, members = self._examiner.margin, _members(self._space, low, combination)
+        for b, member in enumerate(members.tolist()):
+            limit = -self._examiner.added(member)
             over[b], under[b], _ = self._examiner.shares_of(
                 *(low[b], high[b], self._given[combination]),
                 (limit + near, limit - near, 0.0, 0.0),

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from time import perf_counter, process_time
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
+from fairdesk.results.events import Rows, Scores
 
 if TYPE_CHECKING:
     from fairdesk.certify.domain.population_kernels import TreeArrays
@@ -146,8 +147,9 @@ class PointCounter:
         pairs = np.zeros_like(self.pairs)
         examples = [np.empty((0, low.shape[1]), dtype=np.int64)]
         queries = 0
-        # who is compared with nobody is consistent
+        # where nothing is compared nothing changes; the loops take boxes of one variant at once
         some = np.flatnonzero(self._members[group] > 1)
+        some = some[np.argsort(self._space.variant(low[some]), kind="stable")]
         low = np.ascontiguousarray(low[some], dtype=np.int64)
         high = np.ascontiguousarray(high[some], dtype=np.int64)
         for part in self._parts(low, high, group[some]):
@@ -290,26 +292,37 @@ class Decisions:
         return counted
 
 
-def decisions(space: Space, fed: FedModel, places: Places, may_be: NDArray[np.bool_]) -> Decisions:
+class Predicts(Protocol):
+    """A model, or one whose answers are remembered."""
+
+    def predict(self, rows: Rows, /) -> Scores:
+        """Return the scores of ``(n, d)`` rows."""
+
+
+def decisions(
+    space: Space, model: Predicts, places: Places, may_be: NDArray[np.bool_] | None = None
+) -> Decisions:
     """Query a model about whole similar sets.
 
     Parameters
     ----------
     space : Space
         Whose points.
-    fed : FedModel
+    model : Predicts
         The model.
     places : Places
         ``(n, a)``.
-    may_be : NDArray[np.bool_]
-        ``(n, C)``; who is asked about.
+    may_be : NDArray[np.bool_], optional
+        ``(n, C)``; which members are asked about: by default those that may be.
     """
     similar = space.domain.similar(space.rows(places))
+    if may_be is None:
+        may_be = space.domain.possible(similar)
     predicted_class = np.full(may_be.shape, -1, dtype=np.intp)
     everybody = bool(may_be.all())
     rows = similar.reshape(-1, similar.shape[2]) if everybody else similar[may_be]
     if len(rows):
-        told = labels(fed.predict(rows))
+        told = labels(model.predict(rows))
         if everybody:
             predicted_class[:] = told.reshape(may_be.shape)
         else:
@@ -384,13 +397,13 @@ class _Compiled:
         self._members = np.asarray(space.may_be.sum(axis=1))
         side = len(space.may_be[0]) if len(space.may_be[0]) <= _MOST_PAIRED else 0
         self._side = side
-        self.order, owner, at, values = _kernel_columns(columns, space)
+        self.order, self._owner, self._at, values = _kernel_columns(columns, space)
         seen = set(self.order.tolist())
         masses = [_masses(space, i) if i in seen else np.empty(0) for i in range(len(space.axes))]
         mass_at = np.cumsum([0, *(len(each) for each in masses)])[:-1]
         kind, limit, decision = rule
         self._fixed = (
-            *(owner, at, values, *packed(network.layers), kind, np.float32(limit), decision),
+            *(values, *packed(network.layers), kind, np.float32(limit), decision),
             *(np.concatenate([*masses, np.empty(0)]), mass_at.astype(np.int64)),
             *_population(space),
         )
@@ -407,10 +420,12 @@ class _Compiled:
         # along idle axes everybody is the same: each box then counts by a number of its own
         most = min(max(points.sum() / (_SHARES * threads), _LEAST), _AT_ONCE)
         alone = wide | (points > most) | (self._idle.size > 0)
+        variant = self._space.variant(low)
         first, gathered = 0, 0.0
         for box in range(len(low)):
             own = slice(box, box + 1)
-            if not alone[box] and gathered + points[box] <= most:
+            fits = gathered + points[box] <= most and variant[box] == variant[first]
+            if not alone[box] and fits:
                 gathered += points[box]
                 continue
             if box > first:
@@ -450,19 +465,21 @@ class _Compiled:
         low, high, group = task.low, task.high, task.group
         boxes, width = low.shape
         pairs = np.zeros((self._side, self._side), dtype=np.int64)
+        variant = int(self._space.variant(low[:1])[0])
+        looked_at = self._owner[variant], self._at[variant]
         discriminatory, masses = np.zeros(boxes, dtype=np.int64), np.zeros((boxes, 3))
         if task.end:
             examples = np.empty((_EXAMPLES, width), dtype=np.int64)
             discriminatory[0], shown, fine, *weighed = self._kernels.count(
                 *(low[0], high[0], self.order, task.begin, task.end, self._may_be[group[0]]),
-                *(*self._fixed, pairs, examples),
+                *(*looked_at, *self._fixed, pairs, examples),
             )
             masses[0], examples = weighed, examples[:shown]
         else:
             examples = np.empty((boxes, width), dtype=np.int64)
             fine = self._kernels.count_boxes(
                 *(low, high, self.order, group, self._may_be),
-                *(*self._fixed, pairs, discriminatory, masses, examples),
+                *(*looked_at, *self._fixed, pairs, discriminatory, masses, examples),
             )
             examples = examples[discriminatory > 0]
         if not fine:
@@ -526,9 +543,14 @@ def _compiled(space: Space, fed: FedModel, columns: Columns) -> _Compiled | None
 def _kernel_columns(
     columns: Columns, space: Space
 ) -> tuple[Numbers, Numbers, Numbers, NDArray[np.float32]]:
-    """Write columns as the loops read them, and the order in which axes go."""
+    """Write columns as the loops read them, and the order in which axes go.
+
+    Of each variant of the space, ``(V, m)`` each, the owners of what the body is given, and where
+    in the last array their numbers are.
+    """
     from fairdesk.certify.counting.exhaustive_kernels import COMBINED, CONSTANT  # noqa: PLC0415 - as above
 
+    m, combinations = columns.of_body, len(space.domain.combinations)
     owner = np.full(columns.count, CONSTANT, dtype=np.int64)
     numbers: list[Float64] = [columns.constant[j : j + 1] for j in range(columns.count)]
     firsts = np.full(len(columns.axes), columns.count)
@@ -545,7 +567,20 @@ def _kernel_columns(
     order = np.argsort(firsts, kind="stable")
     order = order[firsts[order] < columns.count]
     values = np.concatenate(numbers).astype(np.float32)
-    return order.astype(np.int64), owner, at.astype(np.int64), values
+    owners, places = [], []
+    for v, variant in enumerate(space.variants):
+        # what is made from a companion comes from its axis, or where tied from the combination
+        column = np.arange(m)
+        tied = [variant[owner[j]] >= 0 for j in columns.doubled]
+        column[columns.doubled[tied]] = m + np.flatnonzero(tied)
+        owners.append(owner[column])
+        places.append(at[column] + np.where(owners[-1] == COMBINED, v * combinations, 0))
+    return (
+        order.astype(np.int64),
+        np.ascontiguousarray(owners, dtype=np.int64),
+        np.ascontiguousarray(places, dtype=np.int64),
+        values,
+    )
 
 
 def _written(own: OfAxis, count: int) -> Float64:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +15,7 @@ from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.steps import Steps
+from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares.enumeration import exact_share
@@ -126,12 +128,8 @@ def differ(
     space: Space, fed: FedModel, places: Places, root: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
     """Query which points, ``(n, a)``, are discriminatory; ``root`` tells the root of each."""
-    may_be = space.may_be[space.groups[root]]
-    unclear = np.flatnonzero(space.unclear[root])
-    if unclear.size:
-        similar = space.domain.similar(space.rows(places[unclear]))
-        allowed = space.domain.allowed(similar.reshape(-1, similar.shape[2]))
-        may_be[unclear] &= allowed.reshape(similar.shape[:2])
+    clear = not space.unclear[root].any()
+    may_be = space.may_be[space.groups[root]] if clear else None
     return decisions(space, fed, places, may_be).differ
 
 
@@ -154,16 +152,43 @@ def rows_asked(context: SearchContext, people: Rows) -> Iterator[Share | None]:
     rows, _ = domain.admit(people)
     if context.fits is not None:
         rows = rows[context.fits(rows)]
-    _, first, times = np.unique(
-        rows[:, domain.others], axis=0, return_index=True, return_counts=True
-    )
-    hits = 0
+    first, times = sets_of(domain, rows)
+    hits = compared = 0
     for part in Pace(len(domain.combinations), context=context).parts(len(first)):
-        discriminatory = context.ask(rows[first[part]]).discriminatory
-        hits += int(times[part][discriminatory].sum())
+        answers = context.ask(rows[first[part]])
+        hits += int(times[part][answers.discriminatory].sum())
+        compared += int(times[part][(answers.labels >= 0).sum(axis=1) > 1].sum())
         yield None
     names = tuple(domain.names[i] for i in domain.protected)
-    yield exact_share("data", names, hits, len(rows))
+    share = exact_share("data", names, hits, compared)
+    yield msgspec.structs.replace(share, unsupported=len(rows) - compared)
+
+
+def sets_of(domain: Domain, rows: Rows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return of rows of the data the first of each that is compared alike, and how many these are.
+
+    Rows of one similar set are, but for those that the data do not support: each of these is
+    compared with others than the rest, or with none.
+    """
+    key = domain.identity(rows)
+    if domain.support:
+        own = domain.combination_of(rows)
+        aside = ~(domain.allowed(rows) & domain.common[own])
+        key = np.column_stack(
+            (key, np.where(aside, own, -1), aside, np.where(aside[:, None], rows, 0))
+        )
+    _, first, times = np.unique(key, axis=0, return_index=True, return_counts=True)
+    return first, times
+
+
+def have_comparison(domain: Domain, rows: Rows) -> NDArray[np.bool_]:
+    """Return which rows of the data are compared with another one: ``(n,)``."""
+    step = max(1, _ROWS // len(domain.combinations))
+    parts = [np.empty(0, dtype=np.bool_)]
+    for start in range(0, len(rows), step):
+        _, compared = domain.members(rows[start : start + step])
+        parts.append(compared.sum(axis=1) > 1)
+    return np.concatenate(parts)
 
 
 def _parts(leaves: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -29,7 +29,7 @@ class Verdict(IntEnum):
     COUNTED = 3
     """Every point of it is decided, and their number is known."""
     NOBODY = 4
-    """No combination of protected values may be there."""
+    """There is no comparison: fewer than two combinations of protected values may be there."""
 
 
 #: The arrays by name: what they hold is told where a certificate file is described.

@@ -1,9 +1,14 @@
-"""How the numbers that a model's body is given depend on places: a table for each axis."""
+"""How the numbers that a model's body is given depend on places: a table for each axis.
+
+What is made from a companion depends on its place, and where that is tied on the combination: there
+are two columns of it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +18,7 @@ from fairdesk.data.domain.determined import in_order
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How
-from fairdesk.models.structure.types import Forest, ModelStructure
+from fairdesk.models.structure.types import Forest, Layers, ModelStructure
 from fairdesk.results.events import Rows
 
 Float64 = NDArray[np.float64]
@@ -64,21 +69,80 @@ class Columns:
     combined : NDArray[np.intp]
         ``(p,)``; the columns that depend on the protected values.
     combinations : NDArray[np.float64]
-        ``(C, p)``; their numbers for each combination.
+        ``(V * C, p)``; their numbers for each combination, of one of the space's variants after the
+        other.
+    doubled : NDArray[np.intp]
+        ``(e,)``; the body's columns that depend on the place of a companion where that is not tied,
+        and on the combination where it is. Behind the body's columns there is one more for each of
+        them: each of the two is 0 where the other one is not, and the body is given their sum.
+    tied : NDArray[np.intp]
+        ``(e,)``; of each of them the column, behind all these, that is 1 where the place is tied.
     """
 
     constant: Float64
     axes: tuple[OfAxis, ...]
     combined: NDArray[np.intp]
     combinations: Float64
+    doubled: NDArray[np.intp]
+    tied: NDArray[np.intp]
 
     @property
     def count(self) -> int:
         """How many columns there are."""
         return self.constant.size
 
+    @property
+    def of_body(self) -> int:
+        """How many columns the body is given; the others are ours."""
+        return self.count - self.doubled.size - np.unique(self.tied).size
+
+    def given(self, numbers: Float64) -> Float64:
+        """Return what the body is given of all columns, ``(n, count)``: ``(n, of_body)``."""
+        own = numbers[:, : self.of_body].copy()
+        own[:, self.doubled] += numbers[:, self.of_body :][:, : self.doubled.size]
+        return own
+
+    def over_layers(self, body: Layers) -> Layers:
+        """Return layers that do with all columns what a body does with what it is given."""
+        if not self.doubled.size:
+            return body
+        first = body.layers[0]
+        more = np.zeros((self.count - self.of_body, first.weights.shape[1]))
+        more[: self.doubled.size] = first.weights[self.doubled]
+        weights = np.concatenate([first.weights, more])
+        return replace(body, layers=(replace(first, weights=weights), *body.layers[1:]))
+
+    def over_trees(self, forest: Forest) -> Forest:
+        """Return trees that do with all columns what a body does with what it is given.
+
+        A question about a doubled column becomes three: whether the place is tied, and the
+        question itself about either column. Their answers lead to the same nodes.
+        """
+        nodes = np.flatnonzero(np.isin(forest.column, self.doubled))
+        if not nodes.size:
+            return forest
+        size, order = len(forest.column), np.argsort(self.doubled)
+        which = order[np.searchsorted(self.doubled, forest.column[nodes], sorter=order)]
+        first = size + np.arange(len(nodes))
+        second = first + len(nodes)
+        own = np.concatenate([np.arange(size), nodes, nodes])
+        column, threshold = forest.column[own].copy(), forest.threshold[own].copy()
+        left, right = forest.left[own].copy(), forest.right[own].copy()
+        column[nodes], threshold[nodes] = self.tied[which], 0.5
+        left[nodes], right[nodes] = first, second
+        column[second] = self.of_body + which
+        return replace(
+            forest,
+            column=column,
+            threshold=threshold,
+            left=left,
+            right=right,
+            value=forest.value[own],
+            missing_left=forest.missing_left[own],
+        )
+
     def at(self, places: Places, combination: NDArray[np.intp]) -> Float64:
-        """Return the numbers, ``(n, m)``, for points with a combination of protected values each.
+        """Return the numbers of points with one of ``combinations`` each: ``(n, count)``.
 
         Along axes that are not listed they are right up to ``off``.
         """
@@ -121,57 +185,90 @@ def columns_of(space: Space, anatomy: ModelStructure, fed: FedModel, precision: 
 
     def given(rows: Rows) -> Float64:
         if not gaps:
-            # who has what follows from nothing that is known may not be: any value serves
+            # what follows from nothing that is known may not be: any value serves
             rows = np.where(np.isnan(rows), space.domain.low, rows)
         numbers = anatomy.prepare(fed.columns(rows))
         return numbers.astype(precision).astype(np.float64)
 
     first = given(space.rows(base))[0]
-    constant = np.where([each is None for each in of_column], first, 0.0)
-    combined = np.flatnonzero([each == _COMBINED for each in of_column])
-    members = space.domain.similar(space.rows(base))[0]
+    doubled = np.flatnonzero([each.axis >= 0 and each.combined for each in of_column])
+    ties = np.unique([of_column[j].axis for j in doubled]).astype(np.intp)
+    constant = np.where([each == _CONSTANT for each in of_column], first, 0.0)
+    constant = np.concatenate([constant, np.zeros(doubled.size + ties.size)])
+    plain = np.flatnonzero([each == _COMBINED for each in of_column])
+    tied = first.size + doubled.size + np.arange(ties.size)
+    combinations = [
+        _of_variant(space, base, own, given, plain, doubled, of_column) for own in space.variants
+    ]
     columns = Columns(
         constant,
         tuple(
             _of_axis(
                 i,
                 axis,
-                np.flatnonzero([each == i for each in of_column]),
+                np.flatnonzero([each.axis == i for each in of_column]),
                 base,
                 space,
                 given,
                 anatomy,
                 precision,
+                tied[ties == i],
             )
             for i, axis in enumerate(space.axes)
         ),
-        combined,
-        given(members)[:, combined],
+        np.concatenate([plain, first.size + np.arange(doubled.size)]),
+        np.concatenate(combinations),
+        doubled,
+        tied[np.searchsorted(ties, [of_column[j].axis for j in doubled])]
+        if doubled.size
+        else doubled,
     )
     _check(columns, space, given, gaps=gaps)
     return columns
 
 
-#: What a column depends on that depends on the protected values.
-_COMBINED = -1
+def _of_variant(
+    space: Space,
+    base: Places,
+    variant: NDArray[np.int64],
+    given: Callable[[Rows], Float64],
+    plain: NDArray[np.intp],
+    doubled: NDArray[np.intp],
+    of_column: Sequence[_Source],
+) -> Float64:
+    """Return the numbers of all combinations, ``(C, p)``, where some places are tied."""
+    point = np.where(variant >= 0, variant, base)
+    numbers = given(space.domain.similar(space.rows(point))[0])
+    is_tied = [bool(variant[of_column[j].axis] >= 0) for j in doubled]
+    return np.concatenate([numbers[:, plain], np.where(is_tied, numbers[:, doubled], 0.0)], axis=1)
 
 
-def _depends(space: Space, anatomy: ModelStructure, fed: FedModel) -> list[int | None]:
-    """Return for each column its axis, `_COMBINED`, or ``None`` for a constant."""
+class _Source(NamedTuple):
+    """What a column depends on: the place along an axis, if any, and the protected values."""
+
+    axis: int
+    combined: bool
+
+
+_CONSTANT, _COMBINED = _Source(-1, combined=False), _Source(-1, combined=True)
+
+
+def _depends(space: Space, anatomy: ModelStructure, fed: FedModel) -> list[_Source]:
+    """Return for each column what it depends on."""
     domain = space.domain
     source = {name: name for name in domain.names}
     for each in in_order(domain.determined):
         source[each.attribute] = source[each.by]
     place = {domain.names[axis.position]: i for i, axis in enumerate(space.axes)}
     differing = {domain.names[i] for i in domain.differing}
-    found: list[int | None] = []
+    found: list[_Source] = []
     for inputs in anatomy.sources:
         names = {
             fed.mapping.inputs[i].attribute
             for i in inputs
             if fed.mapping.inputs[i].how is not How.CONSTANT
         }
-        parts = {_COMBINED if name in differing else place[source[name]] for name in names}
+        parts = {_Source(place.get(source[name], -1), name in differing) for name in names}
         if len(parts) > 1:
             listed = ", ".join(f"“{name}”" for name in sorted(names))
             raise SpecError(
@@ -180,7 +277,7 @@ def _depends(space: Space, anatomy: ModelStructure, fed: FedModel) -> list[int |
                 why="A value computed from several attributes together cannot be bounded.",
                 remedy="Use a random-sample estimate instead.",
             )
-        found.append(next(iter(parts), None))
+        found.append(next(iter(parts), _CONSTANT))
     return found
 
 
@@ -193,8 +290,10 @@ def _of_axis(
     given: Callable[[Rows], Float64],
     anatomy: ModelStructure,
     precision: type,
+    tied: NDArray[np.intp],
 ) -> OfAxis:
-    """Learn the columns of one axis."""
+    """Learn the columns of one axis; ``tied`` is that which says where it is tied, if any does."""
+    is_tied = space.tied[i]
     if axis.listed:
         places = np.arange(axis.count)
     else:
@@ -203,7 +302,12 @@ def _of_axis(
     def own(places: NDArray[np.int64]) -> Float64:
         points = np.repeat(base, len(places), axis=0)
         points[:, i] = places
-        return np.asarray(given(space.rows(points))[:, columns])
+        numbers = given(space.rows(points))[:, columns]
+        if not tied.size:
+            return np.asarray(numbers)
+        # there they depend on the combination
+        numbers[is_tied[places]] = 0.0
+        return np.column_stack((numbers, is_tied[places]))
 
     numbers = own(places)
     start = numbers[0]
@@ -212,7 +316,7 @@ def _of_axis(
     size = np.abs(numbers).max(axis=0, initial=0.0) + np.abs(slope) * _largest(axis)
     off += _ROUNDING * size
     if axis.listed:
-        return OfAxis(columns, numbers, start, slope, off, own)
+        return OfAxis(np.concatenate([columns, tied]), numbers, start, slope, off, own)
     if not all(anatomy.smooth[column] for column in columns):
         name = space.domain.names[axis.position]
         raise SpecError(
@@ -250,10 +354,13 @@ def _check(columns: Columns, space: Space, given: Callable[[Rows], Float64], *, 
     rng = np.random.default_rng(0)
     root = rng.integers(len(space.low), size=_TRIED)
     places = rng.integers(space.low[root], space.high[root], endpoint=True)
-    combination = rng.integers(len(space.domain.combinations), size=_TRIED)
-    predicted = columns.at(places, combination)
+    combinations = len(space.domain.combinations)
+    combination = rng.integers(combinations, size=_TRIED)
+    predicted = columns.given(
+        columns.at(places, space.variant(places) * combinations + combination)
+    )
     real = given(space.domain.counterparts(space.rows(places), combination))
-    allowed = np.zeros(columns.count)
+    allowed = np.zeros(columns.of_body)
     for own in columns.axes:
         if not len(own.table):
             allowed[own.columns] = own.off

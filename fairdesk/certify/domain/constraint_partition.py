@@ -1,8 +1,9 @@
 """Constraints as roots: boxes in which the same combinations of protected values may be.
 
-What a constraint says of a person depends on the few attributes that it speaks of. All their
-combinations of values are looked at once; then the space is halved along those axes until each
-box is of one kind. So a box that no allowed person inhabits is known to be empty, exactly.
+What a constraint, or what the data support, says of a row depends on the few attributes that it
+speaks of. All their combinations of values are looked at once; then the space is halved along those
+axes until each box is of one kind, and has one variant (`Space.variants`). So a box in which
+nothing can be compared is known to be one, exactly.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _AT_ONCE = 200_000
 
 
 def partitioned(space: Space) -> Space:
-    """Divide the roots of a space by its domain's constraints.
+    """Divide the roots of a space by its domain's constraints and by what the data support.
 
     Where these speak of too many values together, the roots are left whole and unclear: then
     nothing is claimed of them.
@@ -61,9 +62,11 @@ def partitioned(space: Space) -> Space:
 
 
 def _spoken_of(space: Space) -> list[int]:
-    """Return the axes that the constraints speak of, by themselves or by what follows them."""
+    """Return the axes that these speak of, by themselves or by what follows them."""
     domain = space.domain
-    names = {name for rule in domain.rules for name in rule.names}
+    names = {name for rule in domain.all_rules for name in rule.names}
+    names |= {each.attribute for each in domain.support.companions}
+    names |= {each.attribute for each in domain.support.proposed}
     names |= {name for each in domain.determined for name in (each.attribute, each.by)}
     followed = {each.attribute: each.by for each in domain.determined}
     while more := {followed[name] for name in names if name in followed} - names:
@@ -86,17 +89,18 @@ def _kinds(
     domain: Domain = space.domain
     size = math.prod(counts)
     allowed = np.empty((size, len(domain.combinations)), dtype=np.bool_)
+    variant = np.zeros(size, dtype=np.intp)
     step = max(1, _AT_ONCE // len(domain.combinations))
     for start in range(0, size, step):
         numbers = np.arange(start, min(start + step, size))
         places = np.repeat(space.low[:1], len(numbers), axis=0)
         if spoken:
             places[:, spoken] = np.column_stack(np.unravel_index(numbers, counts))
-        members = domain.similar(space.rows(places))
-        flat = members.reshape(-1, members.shape[2])
-        allowed[numbers] = domain.allowed(flat).reshape(members.shape[:2])
-    may_be, kinds = np.unique(allowed, axis=0, return_inverse=True)
-    return kinds.reshape(counts), may_be
+        allowed[numbers] = domain.possible(domain.similar(space.rows(places)))
+        variant[numbers] = np.where(allowed[numbers].any(axis=1), space.variant(places), 0)
+    own = np.column_stack((variant, allowed))
+    found, kinds = np.unique(own, axis=0, return_inverse=True)
+    return kinds.reshape(counts), found[:, 1:].astype(np.bool_)
 
 
 def _divided(

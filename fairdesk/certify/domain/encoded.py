@@ -55,16 +55,16 @@ class Encoded:
     """A network of dense layers whose first layer is given places instead of numbers.
 
     What goes into the activation of unit ``u`` of the first layer, of a point with the combination
-    ``c`` of protected values, is ``bias[u] + combined[c, u] + sum over axes i of (slopes[i, u] *
-    place, or tables[i][place, u])``, up to ``first_off[u]``, and up to the rounding of the model's
-    own sum, which `rounding` bounds.
+    ``c`` of protected values (in its variant: see `Space.members`), is ``bias[u] + combined[c, u] +
+    sum over axes i of (slopes[i, u] * place, or tables[i][place, u])``, up to ``first_off[u]``, and
+    up to the rounding of the model's own sum, which `rounding` bounds.
 
     Attributes
     ----------
     space : Space
         With names in the order that serves best.
     columns : Columns
-        What the first layer is given.
+        What the first layer is given; its columns are all of these.
     bias : NDArray[np.float64]
         ``(h,)``; the constant part of everything.
     slopes : NDArray[np.float64]
@@ -72,7 +72,7 @@ class Encoded:
     tables : tuple[NDArray[np.float64], ...]
         One for each axis: ``(count, h)``, or empty, ``(0, h)``, where there is a slope.
     combined : NDArray[np.float64]
-        ``(C, h)``.
+        ``(V * C, h)``; as `Columns.combinations`.
     first_off : NDArray[np.float64]
         ``(h,)``.
     first_size : NDArray[np.float64]
@@ -149,13 +149,14 @@ def encode(
     if not isinstance(body, Layers):
         raise TypeError("no layers")
     columns = columns_of(space, anatomy, fed, body.precision)
-    orders = _orders(columns, body)
+    orders = _orders(columns, body, space)
     if ascending:
         named = [bool(space.domain.attributes[axis.position].values) for axis in space.axes]
         orders = [order if name else None for order, name in zip(orders, named, strict=True)]
     if any(order is not None for order in orders):
         space = space.reordered(orders)
         columns = columns_of(space, anatomy, fed, body.precision)
+    body = columns.over_layers(body)
     first = body.layers[0]
     weights = first.weights
     bias = first.bias + columns.constant @ weights
@@ -236,7 +237,7 @@ def _is_straight(columns: Columns, i: int, count: int) -> bool:
     return bool((own.off <= _STRAIGHT * span).all()) or count == 1
 
 
-def _orders(columns: Columns, body: Layers) -> Sequence[NDArray[np.intp] | None]:
+def _orders(columns: Columns, body: Layers, space: Space) -> Sequence[NDArray[np.intp] | None]:
     """Choose an order for each axis that is no line: neighbours do alike to the answer.
 
     The one direction in which the rows of its table are farthest apart, each unit of the first
@@ -245,12 +246,13 @@ def _orders(columns: Columns, body: Layers) -> Sequence[NDArray[np.intp] | None]
     matters = np.ones(body.layers[-1].bias.size)
     for layer in reversed(body.layers[1:]):
         matters = np.abs(layer.weights) @ matters
+    weights = columns.over_layers(body).layers[0].weights
     orders: list[NDArray[np.intp] | None] = []
     for i, own in enumerate(columns.axes):
         if len(own.table) < 3 or _is_straight(columns, i, len(own.table)):
             orders.append(None)
             continue
-        table = own.table @ body.layers[0].weights[own.columns] * matters
+        table = own.table @ weights[own.columns] * matters
         _, _, directions = np.linalg.svd(table - table.mean(axis=0), full_matrices=False)
-        orders.append(np.argsort(table @ directions[0], kind="stable"))
+        orders.append(space.ordered(i, table @ directions[0]))
     return orders

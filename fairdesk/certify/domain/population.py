@@ -3,7 +3,8 @@
 The tree (`fairdesk.population`) says how likely whole rows are. Of a point of a space, which is a
 person whatever their protected values, that is the sum over these and over what follows other
 attributes. Shares are those of the instances that can be in the domain: a mass is divided by that
-of all roots in which anybody may be.
+of all roots in which there is a comparison. The tree is fitted to rows that have one, of a
+companion's codes each as the one that stands for it.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def fitted(space: Space, people: Rows) -> PopulationOf | None:
     """
     if not len(people):
         return None
-    return written(space, PopulationTree.fit(space.domain, people))
+    supported = people[space.domain.allowed(people)]
+    people = supported if len(supported) else people
+    return written(space, PopulationTree.fit(space.domain, space.domain.canonical(people)))
 
 
 def written(space: Space, tree: PopulationTree) -> PopulationOf:
@@ -135,7 +138,7 @@ class Population:
     tree : TreeArrays
         The same in arrays.
     total : float
-        The mass of everything: of all roots in which anybody may be.
+        The mass of everything: of all roots in which there is a comparison.
     """
 
     of: PopulationOf
@@ -146,8 +149,7 @@ class Population:
     def over(cls, space: Space, of: PopulationOf) -> Population:
         """Lay a population out over the space that it was written down for."""
         own = cls(of, _arrays(space, of))
-        inhabited = np.asarray(space.may_be.any(axis=1))[space.groups] | space.unclear
-        masses = own.masses(space.low[inhabited], space.high[inhabited])
+        masses = own.masses(space.low[space.compared], space.high[space.compared])
         return replace(own, total=math.fsum(masses.tolist()))
 
     @cached_property

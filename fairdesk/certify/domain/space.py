@@ -1,14 +1,20 @@
 """The people of a domain as boxes: places along axes, one axis for each attribute that is free.
 
-A point of the space is a similar set: a person whatever their protected values. An axis numbers
-the values of an attribute 0, 1, ...; a box is an interval of places along every axis. Fixed
-attributes have those combinations of values that occur in the data: each is a root, a box in which
-they have one place. Constraints make more roots: in each the same combinations of protected values
-may be for everybody, so that what is said of a root's boxes is exact.
+A point of the space is a similar set: a row whatever its protected values. An axis numbers the
+values of an attribute 0, 1, ...; a box is an interval of places along every axis. Fixed attributes
+have those combinations of values that occur in the data: each is a root, a box in which they have
+one place. Constraints make more roots: in each the same combinations of protected values may be
+everywhere, so that what is said of a root's boxes is exact.
+
+A companion (`fairdesk.data.domain.companions`) has an axis too, with one place for all codes that
+stand for each other. Such a place is *tied*: there the code depends on the combination, as a
+constraint's determined attribute does. A root has one tied place along the axis, or none; which it
+has is its variant.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -116,7 +122,7 @@ class People(Protocol):
     tree : TreeArrays
         The same as compiled loops read it.
     total : float
-        The mass of all roots in which anybody may be.
+        The mass of all roots in which there is a comparison.
     """
 
     @property
@@ -129,7 +135,7 @@ class People(Protocol):
 
     @property
     def total(self) -> float:
-        """The mass of all roots in which anybody may be."""
+        """The mass of all roots in which there is a comparison."""
 
     @property
     def off(self) -> float:
@@ -165,8 +171,8 @@ class Space:
     domain : Domain
         As given.
     axes : tuple[Axis, ...]
-        One for each attribute in which members of a similar set are equal and that follows no
-        other, in the domain's order.
+        One for each attribute by which similar sets are told apart and that follows no other, in
+        the domain's order.
     low, high : Places
         ``(R, a)``; the roots: boxes that share no point.
     weights : NDArray[np.float64]
@@ -182,6 +188,8 @@ class Space:
         counted there but what is asked one by one.
     people : People, optional
         How likely points are under the tree that was fitted to the data.
+    alike : bool
+        Whether the model is given the same for all members of each set.
     """
 
     domain: Domain
@@ -194,6 +202,7 @@ class Space:
     unclear: NDArray[np.bool_]
     _settled: Rows = field(repr=False)
     people: People | None = None
+    alike: bool = False
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -201,16 +210,73 @@ class Space:
         return np.array([axis.count for axis in self.axes], dtype=np.int64)
 
     @cached_property
-    def total(self) -> int:
-        """How many similar sets there are in which anybody may be, exactly.
+    def compared(self) -> NDArray[np.bool_]:
+        """``(R,)``; in which roots there is a comparison: at least two combinations may be.
 
-        Those of unclear roots all count.
+        Unclear roots all count.
         """
-        inhabited = np.asarray(self.may_be.any(axis=1))[self.groups]
-        return sum(sizes(self.low[inhabited], self.high[inhabited]))
+        return np.asarray((self.may_be.sum(axis=1) > 1)[self.groups] | self.unclear)
+
+    @cached_property
+    def total(self) -> int:
+        """How many similar sets there are with a comparison, exactly; for roots see `compared`."""
+        return sum(sizes(self.low[self.compared], self.high[self.compared]))
+
+    @cached_property
+    def marginal(self) -> float:
+        """The share of all points with a comparison in the product of the marginals, at most."""
+        if self.compared.all():
+            return 1.0
+        roots = np.flatnonzero(self.compared)
+        masses = self.masses(self.low[roots], self.high[roots], roots)
+        return math.fsum(masses.tolist()) * (1.0 + 1e-12) or 1.0
+
+    @cached_property
+    def tied(self) -> tuple[NDArray[np.bool_], ...]:
+        """Of each axis which places are tied: ``(count,)``; empty along axes without such."""
+        domain = self.domain
+        companions = {each.attribute for each in domain.support.companions}
+        return tuple(
+            _tied(domain, axis.position, axis.codes)
+            if domain.names[axis.position] in companions
+            else np.empty(0, dtype=np.bool_)
+            for axis in self.axes
+        )
+
+    @cached_property
+    def variants(self) -> Places:
+        """``(V, a)``; of each variant the tied place along each axis, -1 for none.
+
+        The first is that of points without a tied place.
+        """
+        places = [np.array([-1, *np.flatnonzero(own)], dtype=np.int64) for own in self.tied]
+        sizes_of = [len(each) for each in places]
+        numbers = np.unravel_index(np.arange(math.prod(sizes_of)), sizes_of) if places else ()
+        columns = [own[at] for own, at in zip(places, numbers, strict=True)]
+        return np.stack(columns, axis=1) if columns else np.empty((1, 0), dtype=np.int64)
+
+    def variant(self, places: Places) -> NDArray[np.intp]:
+        """Return the variants of points, ``(n, a)``, by their place in `variants`: ``(n,)``."""
+        found = np.zeros(len(places), dtype=np.intp)
+        for i, own in enumerate(self.tied):
+            if own.size:
+                digit = np.where(own, np.cumsum(own), 0)
+                found = found * (int(own.sum()) + 1) + digit[places[:, i]]
+        return found
+
+    @cached_property
+    def members(self) -> NDArray[np.bool_]:
+        """``(G, V * C)``; which combinations may be in each group, in its own variant."""
+        combinations = self.may_be.shape[1]
+        found = np.zeros((len(self.may_be), len(self.variants), combinations), dtype=np.bool_)
+        clear = np.flatnonzero(~self.unclear)
+        own = np.zeros(len(self.may_be), dtype=np.intp)
+        own[self.groups[clear]] = self.variant(self.low[clear])
+        found[np.arange(len(found)), own] = self.may_be
+        return found.reshape(len(found), -1)
 
     def rows(self, places: Places) -> Rows:
-        """Return of each point the member with the first combination of protected values.
+        """Return what `Domain.similar` and `Domain.counterparts` make the members of points from.
 
         Parameters
         ----------
@@ -220,17 +286,51 @@ class Space:
         Returns
         -------
         Rows
-            ``(n, d)``; what follows other attributes does so.
+            ``(n, d)``; of each point the member with the first combination of protected values, but
+            for companions: these have the code that stands for all. What follows other attributes
+            does so.
         """
         rows = np.empty((len(places), len(self.domain.attributes)))
         rows[:] = self._settled
         for i, axis in enumerate(self.axes):
             rows[:, axis.position] = axis.code(places[:, i])
         rows[:, self.domain.protected] = self.domain.combinations[0]
-        return self.domain.apply_dependencies(rows)
+        companions = [
+            axis.position for axis, tied in zip(self.axes, self.tied, strict=True) if tied.size
+        ]
+        codes = rows[:, companions]
+        rows = self.domain.apply_dependencies(rows)
+        rows[:, companions] = codes
+        return rows
+
+    def instances(self, places: Places) -> tuple[Rows, NDArray[np.intp]]:
+        """Return an instance of each point in which there is a comparison.
+
+        Parameters
+        ----------
+        places : Places
+            ``(n, a)``.
+
+        Returns
+        -------
+        rows : Rows
+            ``(m, d)``; of each the first member that may be, and by which it can be told, if any.
+        combination : NDArray[np.intp]
+            ``(m,)``; which combination of protected values that has.
+        """
+        rows = self.rows(places)
+        similar = self.domain.similar(rows)
+        possible = self.domain.possible(similar)
+        others = self.domain.identifying
+        telling = self.domain.canonical(similar)[:, :, others] == rows[:, None, others]
+        rank = possible * (1 + telling.all(axis=2))
+        some = np.flatnonzero(possible.sum(axis=1) > 1)
+        combination = rank[some].argmax(axis=1)
+        return similar[some, combination], combination
 
     def places(self, rows: Rows) -> Places:
         """Return the points of rows of the domain, ``(n, d)``: ``(n, a)``."""
+        rows = self.domain.canonical(rows)
         own = [axis.places(rows[:, axis.position]) for axis in self.axes]
         return np.stack(own, axis=1) if own else np.empty((len(rows), 0), dtype=np.int64)
 
@@ -242,6 +342,12 @@ class Space:
             if first == 0 and last == axis.count - 1:
                 continue
             attribute = self.domain.attributes[axis.position]
+            if self.tied[i].size:
+                every = codes_of(self.domain, axis.position)
+                place = axis.places(_canonical(self.domain, axis.position, every))
+                codes = every[(first <= place) & (place <= last)].tolist()
+                conditions.append(Condition(attribute.name, tuple(codes)))
+                continue
             if attribute.values:
                 codes = sorted(axis.codes[first : last + 1].tolist())
                 conditions.append(Condition(attribute.name, tuple(codes)))
@@ -270,6 +376,12 @@ class Space:
             back = np.argsort(order)
             low[pinned, i] = high[pinned, i] = back[self.low[pinned, i]]
         return replace(self, axes=tuple(axes), low=low, high=high)
+
+    def ordered(self, i: int, keys: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return an order of an axis' places by keys, ``(count,)``; tied ones come last."""
+        order = np.argsort(keys, kind="stable")
+        tied = self.tied[i]
+        return order[np.argsort(tied[order], kind="stable")] if tied.size else order
 
     def masses(
         self, low: Places, high: Places, root: NDArray[np.signedinteger[Any]]
@@ -310,10 +422,10 @@ def space_of(domain: Domain, people: Rows) -> Space:
     Raises
     ------
     SpecError
-        When there are more than `MOST_POINTS` people.
+        When there are more than `MOST_POINTS` points, or too many values of a companion.
     """
-    bound = np.union1d(domain.differing, domain.following)
-    free = np.setdiff1d(np.arange(len(domain.attributes)), bound)
+    people = domain.canonical(people)
+    free = np.setdiff1d(domain.identifying, domain.following)
     axes = tuple(_axis(domain, int(i), people) for i in free)
     settled = domain.low.copy()
     settled[domain.protected] = domain.combinations[0]
@@ -349,7 +461,17 @@ def _axis(domain: Domain, position: int, people: Rows) -> Axis:
     grid, low = float(domain.grid[position]), float(domain.low[position])
     spacing = float(domain.spacing[position]) or 1.0 / grid
     codes = np.empty(0)
-    if position in domain.fixed and own.size:
+    companion = any(each.attribute == domain.names[position] for each in domain.support.companions)
+    if companion:
+        codes = codes_of(domain, position)
+        codes = codes[_canonical(domain, position, codes) == codes]
+        if position in domain.fixed and own.size:
+            codes = np.unique(own)
+        if domain.attributes[position].values:
+            # tied ones last, so that the others are one root
+            codes = codes[np.argsort(_tied(domain, position, codes), kind="stable")]
+        count = len(codes)
+    elif position in domain.fixed and own.size:
         codes = np.unique(own)
         count = len(codes)
     else:
@@ -357,22 +479,55 @@ def _axis(domain: Domain, position: int, people: Rows) -> Axis:
         if count <= MOST_LISTED:
             listed = low + np.arange(count, dtype=np.float64) * spacing
             codes = domain.clip(listed[:, None], np.array([position]))[:, 0]
-    if codes.size:
-        at = np.clip(np.searchsorted(codes, own - 0.5 * spacing), 0, count - 1)
-    else:
-        at = np.clip(np.round((own - low) / spacing), 0, count - 1)
-    known, occurring = np.unique(at.astype(np.int64), return_counts=True)
+    axis = Axis(
+        *(position, count, codes, low, spacing, grid),
+        *(np.empty(0, dtype=np.int64), np.zeros(1)),
+    )
+    known, occurring = np.unique(axis.places(own), return_counts=True)
     weights = np.concatenate([[0.0], np.cumsum(occurring) / max(len(own), 1)])
-    return Axis(position, count, codes, low, spacing, grid, known, weights)
+    return replace(axis, known=known, weights=weights)
+
+
+def codes_of(domain: Domain, position: int) -> NDArray[np.float64]:
+    """Return all codes of a companion, ascending.
+
+    Raises
+    ------
+    SpecError
+        When there are more than `MOST_LISTED`.
+    """
+    low, high = float(domain.low[position]), float(domain.high[position])
+    spacing = float(domain.spacing[position])
+    count = round((high - low) / spacing) + 1 if spacing else MOST_LISTED + 1
+    if count > MOST_LISTED:
+        raise SpecError(
+            f"Certification is not available: “{domain.names[position]}” changes with a protected "
+            "attribute and has too many values.",
+            remedy="Narrow the range of this attribute, or define a step for it.",
+        )
+    codes = low + np.arange(count, dtype=np.float64) * spacing
+    return domain.clip(codes[:, None], np.array([position]))[:, 0]
+
+
+def _canonical(domain: Domain, position: int, codes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return of codes of a companion those that stand for them."""
+    rows = np.repeat(domain.low[None], len(codes), axis=0)
+    rows[:, position] = codes
+    return np.asarray(domain.canonical(rows)[:, position])
+
+
+def _tied(domain: Domain, position: int, codes: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which codes of a companion become another one with some protected values."""
+    rows = np.repeat(domain.low[None], len(codes), axis=0)
+    rows[:, position] = codes
+    return np.asarray((domain.similar(rows)[:, :, position] != codes[:, None]).any(axis=1))
 
 
 def _pinned(
     axes: tuple[Axis, ...], pinned: list[int], people: Rows, low: Places, high: Places
 ) -> tuple[Places, Places, NDArray[np.float64]]:
     """Make a root for each combination of fixed values that the data have."""
-    places = np.column_stack(
-        [np.searchsorted(axes[i].codes, people[:, axes[i].position]) for i in pinned]
-    )
+    places = np.column_stack([axes[i].places(people[:, axes[i].position]) for i in pinned])
     once, counts = np.unique(places, axis=0, return_counts=True)
     low, high = np.repeat(low, len(once), axis=0), np.repeat(high, len(once), axis=0)
     low[:, pinned] = high[:, pinned] = once

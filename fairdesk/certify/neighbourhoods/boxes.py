@@ -24,6 +24,7 @@ class Neighbourhood:
     number one within reach of the row's, all others have the row's own. ``together`` adds the box
     of all numbers within reach of the row's, and all else as in the row. A point of a space stands
     for all protected values, so each box has all of them; fixed attributes keep the row's values.
+    What changes with a protected attribute is taken for a name.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class Neighbourhood:
         self._distance: dict[int, float] = {}
         for i in movable:
             attribute = domain.attributes[space.axes[i].position]
-            if not attribute.values:
+            if not attribute.values and not space.tied[i].size:
                 self._distance[i] = reach * (attribute.high - attribute.low)
         size = min(changed, len(movable))
         if comb(len(movable), size) >= MOST_BOXES:

@@ -159,9 +159,10 @@ class LinearBoxes:
         self._terms = [_Slope(term) if isinstance(term, float) else _Table(term) for term in terms]
         self._is_long = any(axis.count > _MOST_PLACES for axis in space.axes)
         self._sorted = np.array([term.sorted for term in self._terms], dtype=np.bool_)
-        added = np.array([examiner.added(c) for c in range(space.may_be.shape[1])])
-        self._most = np.where(space.may_be, added, -np.inf).max(axis=1)
-        self._least = np.where(space.may_be, added, np.inf).min(axis=1)
+        members = space.members
+        added = np.array([examiner.added(c) for c in range(members.shape[1])])
+        self._most = np.where(members, added, -np.inf).max(axis=1)
+        self._least = np.where(members, added, np.inf).min(axis=1)
 
     def look(self, low: Places, high: Places, group: Numbers) -> Near:
         """Look at boxes.

@@ -136,7 +136,10 @@ class RowProver:
         Asks the model itself which of ``(n, a)`` points are discriminatory, under the constraints:
         ``(n,)``.
     rows : Places
-        ``(n, a)``; the points of the rows, each once.
+        ``(n, a)``; the points of the rows.
+    own : callable
+        Asks the model itself which of the rows, given by their places, are discriminatory. All of
+        those whose point is are.
     around : Neighbourhood
         Which points are their neighbours.
     rng : np.random.Generator
@@ -167,6 +170,7 @@ class RowProver:
         counter: PointCounter,
         ask: Callable[[Places], Flags],
         rows: Places,
+        own: Callable[[Numbers], Flags],
         around: Neighbourhood,
         rng: np.random.Generator,
         linear: LinearBoxes | None = None,
@@ -175,7 +179,7 @@ class RowProver:
         self._linear, self._nearer = linear, nearer
         self._space, self._examiner, self._counter = space, examiner, counter
         self._ask, self._rows, self._around, self._rng = ask, rows, around, rng
-        self._members = np.asarray(space.may_be.sum(axis=1))
+        self._own = own
         self.verdict = np.zeros(len(rows), dtype=np.int8)
         self.witness, self.flipped = rows.copy(), np.zeros(len(rows), dtype=np.bool_)
         # of each row the boxes that are certified as a whole
@@ -191,7 +195,7 @@ class RowProver:
     def run(self) -> Iterator[None]:
         """Decide all rows; yields often, and whoever takes no more leaves it as it is."""
         for rows in self._in_blocks(_POINTS):
-            self.flipped[rows] = self._ask(self._rows[rows])
+            self.flipped[rows] = self._own(rows)
             self.verdict[rows[self.flipped[rows]]] = Verdict.FALSIFIED
             yield
         for around in self._nearer:
@@ -202,8 +206,9 @@ class RowProver:
         """Falsify rows by neighbours who differ less, in a few rounds: hard rows wait."""
         rows = np.flatnonzero(self.verdict == Verdict.UNDECIDED)
         own = RowProver(
-            *(self._space, self._examiner, self._counter, self._ask),
-            *(self._rows[rows], around, self._rng, self._linear),
+            *(self._space, self._examiner, self._counter, self._ask, self._rows[rows]),
+            lambda some: self._own(rows[some]),
+            *(around, self._rng, self._linear),
         )
         boxes, queries = self.boxes, self.queries
         for _ in own._in_rounds(_NEARER):
@@ -312,7 +317,7 @@ class RowProver:
             left = _Parts(*map(np.concatenate, zip(*more, strict=True)))
 
     def _in_roots(self, low: Places, high: Places) -> _Parts:
-        """Cut boxes by the roots of the space; where nobody is compared nothing is left."""
+        """Cut boxes by the roots of the space; where nothing is compared nothing is left."""
         space = self._space
         apart = (space.low != space.low[0]).any(axis=0) | (space.high != space.high[0]).any(axis=0)
         ends = np.concatenate([low[:, apart], high[:, apart]], axis=1)
@@ -330,7 +335,7 @@ class RowProver:
         )
         root = np.concatenate([there[kind] for kind in which])
         group = np.where(space.unclear[root], -1, space.groups[root])
-        compared = space.unclear[root] | (self._members[group] > 1)
+        compared = space.unclear[root] | (space.compared[root] & (not space.alike))
         box, root, group = box[compared], root[compared], group[compared]
         return _Parts(
             np.maximum(low[box], space.low[root]),

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
+from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.counting.queried import QueriedExaminer
+from fairdesk.certify.counting.remainder import have_comparison, sets_of
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import Places, space_of
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
@@ -31,6 +33,8 @@ from fairdesk.results.proofs import NeighbourhoodCounts
 #: Progress and figures are told every so many seconds.
 _TELL_SECONDS, _MEASURE_SECONDS = 0.1, 0.5
 _PHASE = "neighbourhoods"
+#: So many rows are sent to the model at once.
+_ROWS = 200_000
 
 
 def search(
@@ -58,8 +62,16 @@ def _search(
             "No row of the data lies in the input domain, so there are no neighbourhoods.",
             remedy="Widen the allowed values.",
         )
+    supported = real[have_comparison(context.domain, real)]
+    if not len(supported):
+        raise SpecError(
+            "No row of the data has a comparison that the data support.",
+            why="No other combination of protected values is possible for any of them.",
+            remedy="Relax the constraints, or say which attributes change with a protected one.",
+        )
     layout = _laid_out(context, people)
-    yield from _Rows(context, real, options, rng, layout).run()
+    unsupported = len(real) - len(supported)
+    yield from _Rows(context, supported, options, rng, layout, unsupported).run()
 
 
 def _laid_out(context: SearchContext, people: Rows) -> Layout:
@@ -78,7 +90,7 @@ def _laid_out(context: SearchContext, people: Rows) -> Layout:
 
 
 class _Rows:
-    """One run."""
+    """One run; ``real`` are rows with a comparison, and there are so many more ``unsupported``."""
 
     def __init__(
         self,
@@ -87,11 +99,15 @@ class _Rows:
         options: NeighbourhoodOptions,
         rng: np.random.Generator,
         layout: Layout,
+        unsupported: int = 0,
     ) -> None:
         self._started = perf_counter()
         self._context, self._options, self._layout = context, options, layout
         space = layout.space
-        places, self._times = np.unique(space.places(real), axis=0, return_counts=True)
+        self._unsupported = unsupported
+        first, self._times = sets_of(space.domain, real)
+        self._real = real[first]
+        places = space.places(self._real)
         self._counter = everyone_for(layout)
         linear = None
         if layout.encoded is not None and is_linear(layout.encoded):
@@ -103,6 +119,7 @@ class _Rows:
             self._counter,
             self._ask,
             places,
+            lambda which: context.ask(self._real[which]).discriminatory,
             Neighbourhood(
                 space, options.changed, options.reach, together=options.together == "yes"
             ),
@@ -117,7 +134,15 @@ class _Rows:
         self._reported = self._measured = 0.0
 
     def _ask(self, points: Places) -> NDArray[np.bool_]:
-        return self._context.ask(self._layout.space.rows(points)).discriminatory
+        space, context = self._layout.space, self._context
+        if not space.domain.has_constraints:
+            return context.ask(space.rows(points)).discriminatory
+        step = max(1, _ROWS // len(space.domain.combinations))
+        parts = [np.empty(0, dtype=np.bool_)]
+        for start in range(0, len(points), step):
+            some = points[start : start + step]
+            parts.append(decisions(space, context.cached_model, some).differ)
+        return np.concatenate(parts)
 
     def run(self) -> Iterator[Event]:
         """Decide, and tell."""
@@ -147,9 +172,13 @@ class _Rows:
         falsified = self._prover.verdict == Verdict.FALSIFIED
         new = np.flatnonzero(falsified & ~self._kept)[:room]
         self._kept[new] = True
-        points = np.unique(self._prover.witness[new], axis=0)
-        rows, combination = self._context.domain.admit(self._layout.space.rows(points))
-        self._context.check(rows, combination)
+        own, others = new[self._prover.flipped[new]], new[~self._prover.flipped[new]]
+        rows, combination = self._layout.space.instances(
+            np.unique(self._prover.witness[others], axis=0)
+        )
+        rows = np.concatenate([self._real[own], rows])
+        of_own = self._context.domain.combination_of(self._real[own])
+        self._context.check(rows, np.concatenate([of_own, combination]))
         if found := self._context.take(_PHASE):
             yield found
 
@@ -167,6 +196,7 @@ class _Rows:
             reach=self._options.reach,
             together=self._options.together == "yes",
             flipped=int(times[prover.flipped].sum()),
+            unsupported=self._unsupported,
             boxes=prover.boxes,
             seconds=self._seconds,
             margin=self._margin,

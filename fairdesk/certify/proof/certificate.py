@@ -15,7 +15,7 @@ it is fed, who may be asked about, and the totals. Beside it lie NumPy arrays (`
                           would be divided next, if ``axis`` is not -1.
 ``verdict``               ``(n,)`` whole numbers; -1 for nodes with children; of leaves: 0
                           undecided, 1 certified (the decision is unchanged), 2 falsified (it
-                          changes), 3 counted, 4 without permitted instances.
+                          changes), 3 counted, 4 without a comparison.
 ``consistent,``           ``(n,)`` numbers from 0 to 1; of an undecided leaf the shares of its
 ``discriminatory``        points that are proven so; of a counted one ``discriminatory`` times its
                           points, rounded to a whole number, are discriminatory, and all others
@@ -38,9 +38,12 @@ rate_other``              in the population, given its combination, get the favo
                           and another one.
 ========================  =====================================================================
 
-A point is a person whatever their protected values. It is *consistent* when all combinations of
+A point is a row whatever its protected values. It is *consistent* when all combinations of
 protected values that may be in that box get the same decision of the model, *discriminatory* when
-two do not. The totals are sums over the leaves of whole numbers, each rounded down.
+two do not. Where fewer than two may be there is no comparison, and nothing is counted. Along the
+axis of an attribute that changes with a protected one (``domain.support.companions``) there is one
+place for all codes that become the same codes with each protected value, the first of them. The
+totals are sums over the leaves of whole numbers, each rounded down.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.ties import companion_of, tied
 from fairdesk.certify.proof.certificate import (
     ARRAYS,
     COUNTED,
@@ -127,8 +128,7 @@ def check(header: Header, arrays: Arrays) -> None:
 def _check_header(header: Header) -> None:
     """Refuse axes, masks and totals that cannot be."""
     domain = header.domain
-    bound = np.union1d(domain.differing, domain.following)
-    free = [domain.names[i] for i in np.setdiff1d(np.arange(len(domain.names)), bound)]
+    free = [domain.names[i] for i in np.setdiff1d(domain.identifying, domain.following)]
     if [axis.attribute for axis in header.axes] != free:
         raise malformed("its axes are not the attributes of its domain")
     for axis in header.axes:
@@ -171,6 +171,27 @@ def _check_roots(header: Header, arrays: Arrays) -> None:
         raise malformed("its roots refer to combinations that are not listed")
     if not all(0 <= root < roots for root in header.unclear):
         raise malformed("it refers to roots that do not exist")
+    _check_ties(header, low, high)
+
+
+def _check_ties(header: Header, low: NDArray[Any], high: NDArray[Any]) -> None:
+    """Refuse roots in which the code of a companion depends on the combination for some points."""
+    some = np.array([any(row) for row in header.may_be], dtype=np.bool_)
+    clear = np.setdiff1d(np.flatnonzero(some[list(header.groups)]), header.unclear)
+    groups = np.array(header.groups)[clear]
+    for i, axis in enumerate(header.axes):
+        own = tied(header.domain, axis.attribute, axis.codes)
+        if companion_of(header.domain, axis.attribute) is None:
+            continue
+        if len(own) != axis.count:
+            raise malformed(f"its axis “{axis.attribute}” does not list its values")
+        before = np.concatenate([[0], np.cumsum(own)])
+        first, last = low[clear, i], high[clear, i]
+        count = before[last + 1] - before[first]
+        place = np.where(count > 0, first, -1)
+        kinds = np.unique(np.column_stack((groups, place)), axis=0)
+        if (count[first < last] > 0).any() or len(kinds) != len(np.unique(groups)):
+            raise malformed(f"its roots mix different values of “{axis.attribute}”")
 
 
 def _check_tree(header: Header, arrays: Arrays) -> None:

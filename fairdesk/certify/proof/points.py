@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.domain.ties import companion_of
 from fairdesk.certify.proof.certificate import Header
 from fairdesk.models.model import labels
 from fairdesk.results.events import Rows, Scores
@@ -32,13 +33,18 @@ class Points:
         self._header, self._domain, self._predict = header, header.domain, predict
 
     def rows(self, places: Places) -> Rows:
-        """Return one member of each point, ``(n, d)``."""
+        """Return rows from which the domain makes the members of points: ``(n, d)``."""
         domain = self._domain
         rows = np.repeat(domain.low[None], len(places), axis=0)
         for i, axis in enumerate(self._header.axes):
             rows[:, domain.names.index(axis.attribute)] = axis.code(places[:, i])
         rows[:, domain.protected] = domain.combinations[0]
-        return domain.apply_dependencies(rows)
+        moved = domain.apply_dependencies(rows.copy())
+        for i, axis in enumerate(self._header.axes):
+            if companion_of(domain, axis.attribute):
+                # which code a member has depends on its combination
+                moved[:, domain.names.index(axis.attribute)] = axis.code(places[:, i])
+        return moved
 
     def differ(self, places: Places) -> NDArray[np.bool_]:
         """Ask the model of each point whether two members who may be are decided differently."""
@@ -48,9 +54,7 @@ class Points:
         for start in range(0, len(places), at_once):
             similar = domain.similar(self.rows(places[start : start + at_once]))
             everyone = similar.reshape(-1, similar.shape[2])
-            allowed = (
-                domain.allowed(everyone) if domain.has_constraints else np.ones(len(everyone), bool)
-            )
+            allowed = domain.possible(similar).ravel()
             predicted_class = np.full(len(everyone), -1, dtype=np.int64)
             if allowed.any():
                 predicted_class[allowed] = labels(self._predict(everyone[allowed]))

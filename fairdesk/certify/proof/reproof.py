@@ -96,7 +96,7 @@ def reprover(
     try:
         anatomy = structure_of(fed.opened)
     except OpaqueError:
-        own = RateModel(None, np.zeros(0, dtype=np.int64), fed.mapping.favourable_class)
+        own = RateModel(None, np.zeros((0, 0), dtype=np.int64), fed.mapping.favourable_class)
         rates = None if rated is None else RateReprover(own, rated.is_favourable, rated.masses)
         return _Reprover(None, np.zeros((0, 0), dtype=np.bool_), differ, rates=rates).prove
     body = anatomy.body
@@ -104,13 +104,14 @@ def reprover(
     columns = columns_of(space, anatomy, fed, precision)
     combinations, which = np.unique(columns.combinations, axis=0, return_inverse=True)
     wanted = np.zeros((len(space.may_be), len(combinations)), dtype=np.bool_)
-    for row, may_be in zip(wanted, space.may_be, strict=True):
-        row[which.ravel()[may_be]] = True
+    for row, members in zip(wanted, space.members, strict=True):
+        row[which.ravel()[members]] = True
     bounds: Bounds
     counter: LinearCounter | NetworkCounter | None = None
     of_people: NetworkCounter | None = None
     counters: list[NetworkCounter] = []
     if isinstance(body, Layers):
+        body = columns.over_layers(body)
         margins = margins_of(body.decides, body.layers[-1].bias.size, anatomy.close, fed)
         bounds = LayerBounds(body, columns, margins, combinations)
         if len(margins.offset) == 1:
@@ -127,7 +128,14 @@ def reprover(
     if rated is not None:
         favourable = fed.mapping.favourable_class
         above = bool(margins.decision[margins.winner[0]] == favourable)
-        own = RateModel(bounds, which.ravel(), favourable, counters, above)
+        own = RateModel(
+            bounds,
+            which.reshape(len(space.variants), -1),
+            favourable,
+            counters,
+            above,
+            space.variant,
+        )
         rates = RateReprover(own, rated.is_favourable, rated.masses)
     return _Reprover(bounds, wanted, differ, counter, of_people, rates).prove
 

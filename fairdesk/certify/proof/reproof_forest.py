@@ -78,6 +78,10 @@ class ForestBounds:
         combined = self._inputs.columns.combined
         least[:, combined] = most[:, combined] = self._combinations[v]
         gaps[:, combined] = np.isnan(self._combinations[v])
+        # one of the two columns that a companion has is 0
+        columns = self._inputs.columns
+        gaps[:, columns.doubled] |= gaps[:, columns.of_body :][:, : columns.doubled.size]
+        least, most = columns.given(least), columns.given(most)
         # what is only ever missing is on neither side of a threshold
         least, most = (
             np.where(np.isnan(least), np.inf, least),

@@ -51,7 +51,8 @@ class RateModel(NamedTuple):
     bounds : Bounds, optional
         What is certain of boxes; ``None`` where the model can only be queried.
     which : NDArray[np.int64]
-        ``(C,)``; of each combination of protected values its place among those of ``bounds``.
+        ``(V, C)``; of each combination of protected values, in each variant of the space, its place
+        among those of ``bounds``.
     favourable : int
         The favourable decision.
     counters : sequence of NetworkCounter
@@ -59,6 +60,8 @@ class RateModel(NamedTuple):
         cannot be.
     above : bool
         Whether those above it get the favourable decision.
+    variant : callable
+        Returns the variants of points, ``(n, a)``: those of regions are of one each.
     """
 
     bounds: Bounds | None
@@ -66,6 +69,7 @@ class RateModel(NamedTuple):
     favourable: int
     counters: Sequence[NetworkCounter] = ()
     above: bool = True
+    variant: Callable[[Places], Numbers] = lambda places: np.zeros(len(places), dtype=np.int64)
 
 
 class RateReprover:
@@ -131,7 +135,7 @@ class RateReprover:
         sides = np.zeros((len(low), 2))
         if model.bounds is None:
             return sides, np.zeros(low.shape)
-        each, own = np.arange(len(low)), model.which[combination]
+        each, own = np.arange(len(low)), model.which[model.variant(low), combination]
         wanted = np.zeros((len(low), int(model.which.max()) + 1), dtype=np.bool_)
         wanted[each, own] = True
         found = model.bounds.decided(low, high, wanted)
@@ -156,10 +160,11 @@ class RateReprover:
         self, low: Numbers, high: Numbers, combination: int, stated: Float64
     ) -> tuple[float, float]:
         """Count the people on either side of the margin."""
-        counter, own = self._model.counters[combination], int(self._model.which[combination])
+        model, counter = self._model, self._model.counters[combination]
+        own = int(model.which[model.variant(low[None])[0], combination])
         # counts on a grid are less than the truth by what transforms can be off
         stated = stated - NEARLY
-        if self._model.above:
+        if model.above:
             return counter.sides(low, high, own, stated)
         other, favourable = counter.sides(low, high, own, stated[::-1])
         return favourable, other

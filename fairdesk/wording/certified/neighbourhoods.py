@@ -52,6 +52,14 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
         ]
     if found.undecided:
         rest.append(say_many(found.undecided, "{n} is undecided.", "{n} are undecided."))
+    if found.unsupported:
+        rest.append(
+            say_many(
+                found.unsupported,
+                "{n} more has no comparison that the data support.",
+                "{n} more have no comparison that the data support.",
+            )
+        )
     said = " ".join((sentence, *rest))
     return Statement(
         "proven",

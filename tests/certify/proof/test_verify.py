@@ -136,7 +136,7 @@ SMALL = "Small regions with a count or a share, recounted"
 SHARES = "Shares in undecided regions, compared with random samples"
 CERTIFIED = phrases.PEOPLE_IN_CERTIFIED
 FALSIFIED = phrases.PEOPLE_IN_FALSIFIED
-ROOTS = "The roots cover the whole domain exactly once"
+ROOTS = phrases.ROOTS_COVER
 BOXES = "The regions cover the whole domain exactly once"
 MAY_BE = "Combinations permitted by the constraints"
 

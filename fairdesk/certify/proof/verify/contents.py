@@ -45,8 +45,8 @@ class LeafContents:
     def walk(self) -> Check:
         """Walk through all leaves, and add up what they say."""
         header, arrays = self._header, self._arrays
-        somebody = np.array([any(row) for row in header.may_be], dtype=np.bool_)
-        inhabited = somebody[list(header.groups)]
+        several = np.array([sum(row) > 1 for row in header.may_be], dtype=np.bool_)
+        inhabited = several[list(header.groups)]
         unclear = np.zeros(len(header.groups), dtype=np.bool_)
         unclear[list(header.unclear)] = True
         inhabited |= unclear

@@ -15,6 +15,10 @@ NOTHING = (
     "Nothing was certified or falsified in this time: more time, or a smaller input domain, may "
     "help."
 )
+NO_COMPARISON = (
+    "There is no comparison: for no combination of the other values do the constraints permit, and "
+    "the data support, two combinations of protected values."
+)
 QUERIED = (
     "The model’s internal structure is not available: its decisions were queried, for the "
     "combinations that are most likely in the population first. All others are undecided."

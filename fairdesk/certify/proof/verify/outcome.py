@@ -18,7 +18,7 @@ KINDS = {
     CONSISTENT: "certified",
     DISCRIMINATORY: "falsified",
     COUNTED: "counted",
-    NOBODY: "without permitted instances",
+    NOBODY: "without a comparison",
 }
 #: Failures that are told one by one.
 MOST_MESSAGES = 5

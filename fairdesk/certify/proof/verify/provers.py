@@ -73,9 +73,9 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
         raise _unsolvable(str(error)) from error
     if not isinstance(anatomy.body, Layers):
         raise _unsolvable("it is not a network of dense layers")
-    encoded = encode(_space(header, arrays), anatomy, fed)
+    space = _space(header, arrays)
+    encoded = encode(space, anatomy, fed)
     refuse_curves(encoded)
-    may_be = np.array(header.may_be, dtype=np.bool_)
     orders = [_order(own, axis) for own, axis in zip(header.axes, encoded.space.axes, strict=True)]
 
     def solve(
@@ -90,12 +90,13 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
             box = _translated(low[b], high[b], orders)
             if box is None:
                 continue
-            compared = np.flatnonzero(may_be[group[b]])
+            members = _members(space, encoded.space, int(group[b]))
+            compared = np.flatnonzero(members)
             rounding = bounds_of(encoded, *box, compared).rounding.max(initial=0.0)
             answer = check_box(
                 encoded,
                 *box,
-                may_be[group[b]],
+                members,
                 margin=-float(rounding + encoded.margins.close),
                 soft_seconds=seconds,
                 hard_seconds=seconds,
@@ -128,6 +129,21 @@ def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
             each = [people.with_values(v) for v in combinations]
             rated = RatedPeople(points.is_favourable, each, [PeopleMeasure(own) for own in each])
     return reprover(_space(header, arrays), fed, points.differ, measure, rated)
+
+
+def _members(own: Space, other: Space, group: int) -> NDArray[np.bool_]:
+    """Return the row of `Space.members` of a group, in the order of values of another space."""
+    combinations = own.may_be.shape[1]
+    (variant,) = np.unique(np.flatnonzero(own.members[group]) // combinations)[:1]
+    point = np.zeros((1, len(own.axes)), dtype=np.int64)
+    for i, place in enumerate(own.variants[variant].tolist()):
+        if place >= 0:
+            point[0, i] = other.axes[i].places(own.axes[i].code(np.array([place])))[0]
+        elif other.tied[i].size:
+            point[0, i] = int(np.flatnonzero(~other.tied[i])[0])
+    members = np.zeros((len(own.variants), combinations), dtype=np.bool_)
+    members[other.variant(point)[0]] = own.may_be[group]
+    return members.ravel()
 
 
 def _unsolvable(why: str) -> SpecError:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.domain.ties import companion_of, standing
 from fairdesk.certify.proof.certificate import (
     Arrays,
     AxisOf,
@@ -49,6 +50,15 @@ def _is_whole(axis: AxisOf, domain: Domain) -> bool:
     """Return whether an axis has the values of its attribute, each once."""
     position = domain.names.index(axis.attribute)
     at = np.array([position])
+    if (own := companion_of(domain, axis.attribute)) is not None and axis.codes:
+        low, high = float(domain.low[position]), float(domain.high[position])
+        spacing = float(domain.spacing[position]) or 1.0
+        every = low + np.arange(round((high - low) / spacing) + 1, dtype=np.float64) * spacing
+        every = domain.clip(every[:, None], at)[:, 0]
+        kinds, codes = np.unique(standing(domain, own, every, every)), np.sort(axis.codes)
+        if domain.attributes[position].role is Role.FIXED:
+            return bool(np.isin(codes, kinds).all())
+        return np.array_equal(codes, kinds)
     if axis.codes and domain.attributes[position].role is Role.FIXED:
         # whichever of them the data have
         codes = np.array(axis.codes)[:, None]

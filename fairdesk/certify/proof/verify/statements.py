@@ -48,6 +48,8 @@ def _possible(header: Header) -> set[str]:
     found = {notes.ROWS_LEFT, notes.QUERIED}
     if header.unclear:
         found.add(notes.UNCLEAR)
+    if header.total == "0":
+        found.add(notes.NO_COMPARISON)
     if header.falsified == "0":
         found.add(notes.unused([domain.names[i] for i in domain.protected.tolist()]))
         if header.certified == "0":

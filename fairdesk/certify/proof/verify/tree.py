@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.domain.ties import companion_of, standing
 from fairdesk.certify.proof.certificate import (
     Arrays,
     Header,
@@ -54,6 +55,9 @@ class Tree:
         inside = np.ones(len(people), dtype=np.bool_)
         for i, axis in enumerate(self._header.axes):
             own = people[:, domain.names.index(axis.attribute)]
+            if companion := companion_of(domain, axis.attribute):
+                codes, which = np.unique(own, return_inverse=True)
+                own = standing(domain, companion, codes, np.array(axis.codes))[which.ravel()]
             if axis.codes:
                 order = np.argsort(axis.codes)
                 found = np.clip(

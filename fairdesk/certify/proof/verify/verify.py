@@ -184,9 +184,8 @@ class _Proof:
         for start in range(0, len(places), at_once):
             part = slice(start, start + at_once)
             similar = domain.similar(self._points.rows(places[part]))
-            allowed = domain.allowed(similar.reshape(-1, similar.shape[2]))
             stated = may_be[np.array(header.groups)[root[part]]]
-            differ = (allowed.reshape(stated.shape) != stated).any(axis=1)
+            differ = (domain.possible(similar) != stated).any(axis=1)
             wrong += int(differ.sum())
             messages += tuple(
                 f"In root {root[start + i]} other combinations are permitted: "
