@@ -94,7 +94,7 @@ def proven(
         total=str(total),
         certified_people=str(consistent),
         falsified_people=str(discriminatory),
-        exact=consistent + discriminatory == total,
+        exact=0 < total == consistent + discriminatory,
         boxes=refinery.boxes,
         seconds=seconds,
         margin=margin,
@@ -219,7 +219,7 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
 def refinement(tree: Tree, sums: Sums) -> Refinement:
     """Return the larger boxes of a tree, each after its parent; the first is the whole domain."""
     space, roots = tree.space, np.arange(len(tree.space.low))
-    total = float(space.total)
+    total = float(max(space.total, 1))
     if len(roots) > 1:
         whole = Part(
             -1,

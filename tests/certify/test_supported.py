@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,9 +15,11 @@ from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import everyone_for, lay_out
 from fairdesk.certify.pairwise import only
 from fairdesk.certify.refine import Refinery
+from fairdesk.data.domain.domain import Domain
 from fairdesk.models.structure.types import structure_of
 from fairdesk.results.events import Measured
 from fairdesk.results.proofs import Proven
+from fairdesk.wording.proofs import proven_statement
 from tests.certify.networks import everywhere
 from tests.certify.supports import points, supported
 
@@ -61,7 +64,8 @@ def test_all_is_decided_and_right(seed, kind):
     domain = figures[0]
     assert int(domain.total) == sum(len(each.members) > 1 for each in found)
     assert int(domain.falsified_people) == sum(each.changes for each in found)
-    assert domain.exact
+    # of nothing that is compared nothing is known
+    assert domain.exact == (domain.total != "0")
     for figure in figures:
         if isinstance(figure, Proven) and figure.of == "people" and int(domain.total):
             assert figure.certified + figure.falsified == pytest.approx(1.0, abs=1e-6)
@@ -154,3 +158,19 @@ def test_a_bound_holds_where_a_companion_is_tied(kind):
         rows = made.domain.counterparts(space.rows(places), np.full(len(places), c))
         anatomy = structure_of(made.fed.opened)
         assert (given_ == anatomy.prepare(made.fed.columns(rows))).all()
+
+
+def test_where_nothing_is_compared_nothing_is_certified():
+    made = supported(1)
+    rare = tuple(
+        (each.name, code)
+        for each in (made.domain.attributes[i] for i in made.domain.protected)
+        for code in each.compared[1:]
+    )
+    support = msgspec.structs.replace(made.domain.support, rare=rare)
+    made = made._replace(domain=Domain(made.domain.attributes, support=support))
+    events = list(search(made.context, made.people, CertifyOptions(0), np.random.default_rng(0)))
+    figure = [each for each in events if isinstance(each, Measured)][-1].figures[0]
+    assert (figure.total, figure.certified_people, figure.exact) == ("0", "0", False)
+    assert "There is no comparison" in figure.notes[0]
+    assert "No share" in proven_statement(figure).sentence

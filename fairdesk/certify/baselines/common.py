@@ -149,7 +149,7 @@ class Tally:
             total=str(total),
             certified_people=str(consistent),
             falsified_people=str(discriminatory),
-            exact=consistent + discriminatory == total,
+            exact=0 < total == consistent + discriminatory,
             boxes=self.boxes,
             seconds=self.seconds,
             margin=self.margin,

@@ -67,8 +67,8 @@ _OF_WHOM = fixed(
     "combinations do not resemble any data row."
 )
 _ONE_SET = fixed(
-    "A combination for which only one set of protected values is permitted counts as certified, "
-    "because there is nothing to compare it with."
+    "A combination for which fewer than two sets of protected values are permitted, and supported "
+    "by the data, has no comparison: it is neither certified nor falsified, and in no total."
 )
 _MIDPOINTS = fixed(
     "A protected number with more than 20 values is by default compared only at the midpoints of "
@@ -149,7 +149,7 @@ def _whom(material: Material) -> str:
     """Say of whom a proof speaks, and who is compared with whom."""
     domain = material.spec.domain
     names = words.listed(words.protected_names(domain))
-    count = len(domain.combinations)
+    count = int(domain.common.sum())
     ruled = " that fulfil the constraints" if domain.has_constraints else ""
     return say(
         "The input domain consists of all combinations of the allowed values{ruled}. "

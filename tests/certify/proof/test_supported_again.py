@@ -116,3 +116,13 @@ def test_roots_that_mix_what_is_tied_are_refused():
     header, arrays = certified(made)
     with pytest.raises(CertificateError, match="its roots mix"):
         checked(made, msgspec.structs.replace(header, groups=(0,) * len(header.groups)), arrays)
+
+
+def test_a_certificate_of_nothing_that_is_compared_holds():
+    made = spouses()
+    support = Support(companions=(HUSBANDS,), rare=(("sex", 1.0),))
+    made = made._replace(domain=Domain(made.domain.attributes, support=support))
+    header, arrays = certified(made)
+    assert (header.total, header.certified) == ("0", "0")
+    for each in checked(made, header, arrays).values():
+        assert not each.failed, each

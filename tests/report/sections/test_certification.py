@@ -438,7 +438,7 @@ def test_rules_are_said_only_where_they_apply(tmp_path):
     alone = words_of(made(tmp_path / "b", (FIGURES[:1], "done")))
     for said in (
         "data-weighted share multiplies",
-        "counts as certified",
+        "has no comparison: it is neither",
         "certified for its other values",
     ):
         assert said not in alone
