@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairdesk.certify.baselines import fairify, fairquant
+from fairdesk.certify.baselines.fairify import FairifyOptions
+from fairdesk.certify.baselines.fairquant import FairQuantOptions
 from fairdesk.certify.certify import CertifyOptions, search
 from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.constraint_partition import partitioned
@@ -174,3 +177,21 @@ def test_where_nothing_is_compared_nothing_is_certified():
     assert (figure.total, figure.certified_people, figure.exact) == ("0", "0", False)
     assert "There is no comparison" in figure.notes[0]
     assert "No share" in proven_statement(figure).sentence
+
+
+@given(seed=SEEDS, kind=st.sampled_from(["network", "linear"]))
+@settings(max_examples=15, deadline=None)
+def test_the_published_methods_claim_no_more_than_is_true(seed, kind):
+    made = supported(seed, kind)
+    found = [each for each in points(made) if len(each.members) > 1]
+    changes = sum(each.changes for each in found)
+    for method, options in (
+        (fairquant, FairQuantOptions()),
+        (fairify, FairifyOptions(partition_size=10, hard_seconds=1.0)),
+    ):
+        rng = np.random.default_rng(0)
+        events = method.search(made.context, made.people, options, rng)
+        figure = [each for each in events if isinstance(each, Measured)][-1].figures[0]
+        assert int(figure.total) == len(found)
+        assert int(figure.falsified_people) <= changes
+        assert int(figure.certified_people) <= len(found) - changes
