@@ -223,7 +223,11 @@ def test_the_demonstration(tmp_path, capsys):
     assert told["runs"][-1]["found"] > 0
     # its files stay small
     assert told["runs"][-1]["options"]["global_num"] == samples()[0].options["global_num"]
-    assert {path.name for path in (tmp_path / "demo").iterdir()} == {*FILES, "groups.csv"}
+    assert {path.name for path in (tmp_path / "demo").iterdir()} == {
+        *FILES,
+        "groups.csv",
+        "audit-study.csv",
+    }
 
 
 def test_the_same_seed_finds_the_same(quick, tmp_path, capsys):
