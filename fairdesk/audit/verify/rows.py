@@ -159,7 +159,8 @@ def _without_course(figure: NeighbourhoodCounts) -> NeighbourhoodCounts:
 def _contradict(then: NeighbourhoodCounts, now: NeighbourhoodCounts) -> bool:
     """Return whether more rows are decided one way or the other than can be."""
     both = then.certified + now.falsified, now.certified + then.falsified
-    asked = [msgspec.structs.replace(each, **_COUNTS) for each in (then, now)]
+    # notes say how many were left undecided
+    asked = [msgspec.structs.replace(each, **_COUNTS, notes=()) for each in (then, now)]
     return asked[0] != asked[1] or max(both) > then.rows
 
 

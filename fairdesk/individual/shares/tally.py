@@ -95,19 +95,17 @@ class Tally:
 
     def ends(self) -> tuple[float, float]:
         """Return the anytime interval."""
-        low, high = anytime(self.hits, self.people, self.confidence, self._comparable)
+        low, high = anytime(self.hits, self.people, self.confidence, self.total)
         return float(low), float(high)
-
-    @property
-    def _comparable(self) -> int | None:
-        """The most of all of them that can have a comparison."""
-        return None if self.total is None else self.total - self.unsupported
 
     def share(self) -> Share:
         """Return the share so far; of at least one person."""
         points = np.array([*self._due, (self.people, self.hits)])
         people, hits = points.T
-        low, high = anytime(hits, people, self.confidence, self._comparable)
+        low, high = anytime(hits, people, self.confidence, self.total)
+        exhaustive = self.drawn == self.total
+        if exhaustive:  # with the rows that have no comparison all of them were drawn
+            low[-1] = high[-1] = hits[-1] / people[-1]
         looks = np.column_stack([people, hits / people, low, high]).tolist()
         points_told = [(float(a), float(b), float(c), float(d)) for a, b, c, d in looks]
         self._course += points_told[:-1]
@@ -115,7 +113,6 @@ class Tally:
         now = points_told[-1]
         ended = self._course and self._course[-1] == now
         course = self._course if ended else [*self._course, now]
-        exhaustive = self.drawn == self.total
         fixed = now[2:]
         if not self._adaptive and not exhaustive:
             ends = clopper_pearson(self.hits, self.people, self.confidence)
