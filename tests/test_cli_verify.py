@@ -272,7 +272,7 @@ def test_decided_cells_are_followed_by_audit_verify_and_reproduce(tmp_path, veri
         (("--mend", "age:Q=5"), f"{phrases.NO_ODD_CELL} of the column “age”"),
         (("--numeric", "age=1,234"), "does not show a number format"),
         (("--numeric", "sex"), phrases.NO_NUMBERS),
-        (("--numeric", "age", "--categorical", "age"), "cannot be both numeric and categorical"),
+        (("--numeric", "age", "--categorical", "age"), "can be only one of"),
     ],
 )
 def test_what_cannot_be_decided_of_cells_is_told(tmp_path, capsys, words, said):

@@ -13,7 +13,7 @@ from fairdesk.audit.runs.inspection import Subject
 from fairdesk.cli.parsing import add_opening
 from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import format_of
-from fairdesk.data.table import ColumnReading
+from fairdesk.data.table import AS_THEY_ARE, ColumnReading
 from fairdesk.errors import SpecError
 
 
@@ -166,6 +166,17 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
         ),
     )
     add(
+        "--text",
+        metavar="COL",
+        action="append",
+        default=[],
+        help=(
+            "a column to read as categorical with its cells kept as they are: 01 and 1 differ, and "
+            "“NA” or “None” are values and not missing; may be repeated. What the model’s encoder "
+            "knows, and leading zeros, settle that without it"
+        ),
+    )
+    add(
         "--odd-cells",
         metavar="COL=missing|mended",
         action="append",
@@ -255,14 +266,18 @@ def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
                 setting="numeric",
             )
         decide(name, numeric=True, format=form)
-    for name in arguments.categorical:
-        if name in readings:
-            raise SpecError(
-                f"The column “{name}” cannot be both numeric and categorical.",
-                remedy="Omit one of the two.",
-                setting="categorical",
-            )
-        decide(name, numeric=False)
+    for setting, read, names in (
+        ("categorical", ColumnReading(numeric=False), arguments.categorical),
+        ("text", AS_THEY_ARE, arguments.text),
+    ):
+        for name in names:
+            if readings.get(name, read) != read:
+                raise SpecError(
+                    f"The column “{name}” can be only one of --numeric, --categorical and --text.",
+                    remedy="Omit all but one of them.",
+                    setting=setting,
+                )
+            readings[name] = read
     for text in arguments.odd_cells:
         name, _, odd = text.rpartition("=")
         if odd not in ("missing", "mended") or not name:

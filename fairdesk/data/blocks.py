@@ -25,7 +25,6 @@ def blocks(source: Source, columns: tuple[Column, ...]) -> Iterator[Table]:
         When a part is missing, cannot be read, or is another one than when the table was read.
     """
     parts = Parts(Path(source.path), source.dialect)
-    missing = frozenset(token.strip() for token in source.dialect.missing)
     names = {parts.name(each) for each in parts.paths}
     for name in (*(source.parts.keys() - names), *(names - source.parts.keys())):
         raise _changed(name)
@@ -36,7 +35,7 @@ def blocks(source: Source, columns: tuple[Column, ...]) -> Iterator[Table]:
             packing.add(arrays)
             codes = np.empty((len(arrays[0]), len(columns)), order="F")
             for place, cells in enumerate(packing.columns()):
-                codes[:, place] = coded(columns[place], cells, missing, source.dialect)
+                codes[:, place] = coded(columns[place], cells, source.dialect)
             yield Table(source, columns, codes)
 
 

@@ -71,12 +71,22 @@ class ColumnReading(msgspec.Struct, frozen=True, omit_defaults=True):
         format are mended. Empty where the auditor did not decide: then they are missing too.
     cells : dict[str, float or None]
         What single odd cells are, by their text without spaces around it: a number, or missing.
+    missing : tuple[str, ...], optional
+        Its cells that mean "no value", besides the empty cell; None for those of the whole file.
+    by_model : bool
+        Whether this follows from the values that the model's encoder knows, and nobody decided it.
     """
 
     numeric: bool | None = None
     format: NumberFormat | None = None
     odd: Literal["", "missing", "mended"] = ""
     cells: dict[str, float | None] = msgspec.field(default_factory=dict)
+    missing: tuple[str, ...] | None = None
+    by_model: bool = False
+
+
+#: A column whose cells are all kept as they stand in the file: each text is a value.
+AS_THEY_ARE = ColumnReading(numeric=False, missing=())
 
 
 class Dialect(msgspec.Struct, frozen=True):
@@ -123,6 +133,11 @@ class Dialect(msgspec.Struct, frozen=True):
     def reading(self, name: str) -> ColumnReading:
         """Return what was decided of a column; nothing where it is not named."""
         return self.columns.get(name, ColumnReading())
+
+    def tokens(self, name: str) -> frozenset[str]:
+        """Return what means "no value" in a column besides the empty cell, without spaces."""
+        own = self.reading(name).missing
+        return frozenset(token.strip() for token in (self.missing if own is None else own))
 
 
 class OddCell(msgspec.Struct, frozen=True):
@@ -191,6 +206,10 @@ class Column(msgspec.Struct, frozen=True):
         The number of missing cells.
     missing_token : str
         How a missing cell is written in this file (the most frequent way), for exports.
+    missing_texts : tuple of (str, int)
+        The texts of missing cells that are not empty, without spaces around them, and how many
+        cells have each: the most frequent first, at most `MOST_LISTED`. Odd cells are not among
+        them.
     note : str
         What reading had to change, one sentence for the auditor; else empty.
     format : NumberFormat, optional
@@ -215,6 +234,7 @@ class Column(msgspec.Struct, frozen=True):
     high: float = 0.0
     missing: int = 0
     missing_token: str = ""
+    missing_texts: tuple[tuple[str, int], ...] = ()
     note: str = ""
     format: NumberFormat | None = None
     ambiguous: str = ""

@@ -150,6 +150,9 @@ class ModelCard(msgspec.Struct, frozen=True):
         Where several outputs could be the decision: their names. Empty where there is one.
     output : str
         Which of them answers.
+    categories : dict[str, tuple[str, ...]]
+        Per input that an encoder in the model itself compares with texts: these texts; ``""`` where
+        it takes missing cells, or something before it fills them.
     hints : Hints
         How it is to be fed, as far as the files tell.
     companions : tuple[Companion, ...]
@@ -182,6 +185,7 @@ class ModelCard(msgspec.Struct, frozen=True):
     accepts: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
     output: str = ""
+    categories: dict[str, tuple[str, ...]] = {}
     hints: Hints = Hints()
     companions: tuple[Companion, ...] = ()
     needed_trust: bool = False
@@ -273,6 +277,8 @@ class Input(msgspec.Struct, frozen=True):
     others : float, optional
         With `How.CODE`: the number for all values that have none of their own; where it is left
         out, there must be none.
+    texts : dict[str, str]
+        With `How.LABEL`: the text that is given instead of a cell's own, by that.
     missing : str
         The cell text that stands for a missing cell where models take that text for a value
         like any other (``"?"``); empty where they take a missing cell as missing (NaN).
@@ -298,6 +304,7 @@ class Input(msgspec.Struct, frozen=True):
     others: float | None = None
     fitted: Fit | None = None
     guessed: bool = False
+    texts: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Mapping(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.runs.inspection import Inspection
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.store.records import Agreement
-from fairdesk.data.columns.rereading import is_undecided
+from fairdesk.data.columns.rereading import is_undecided, missing_words
 from fairdesk.data.domain.absent import AbsentCombination
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
@@ -145,6 +145,9 @@ def cells(table: Table) -> list[str]:
             f"  Decide with --odd-cells “{undecided[0]}=missing” or “{undecided[0]}=mended”, with "
             f"--mend “{undecided[0]}:CELL=NUMBER”, or with --categorical “{undecided[0]}”."
         )
+    words = [each.name for each in table.columns if missing_words(each)]
+    if words:
+        lines.append(f"  Keep such texts as values with --text “{words[0]}”.")
     if not dialect.encoding_mended and any(column.garbled for column in table.columns):
         lines.append("  Repair the encoding with --mend-encoding.")
     return lines

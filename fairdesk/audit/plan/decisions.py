@@ -10,7 +10,7 @@ import numpy as np
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.columns.dates import age_name
-from fairdesk.data.columns.kinds import as_numbers, identifies, in_order, is_prose
+from fairdesk.data.columns.kinds import as_numbers, identifies, in_order, is_padded, is_prose
 from fairdesk.data.columns.rereading import format_words, number_text
 from fairdesk.data.domain.attributes import BINS, Attribute, Role, attribute_of
 from fairdesk.data.domain.domain import ExcludedRows
@@ -73,8 +73,11 @@ def _about_the_outcome(spec: AuditSpec) -> Iterator[Decision]:
 
 def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
     if tokens := spec.data.dialect.missing:
+        columns = spec.data.dialect.columns
+        others = tuple(name for name, each in columns.items() if each.missing is not None)
+        where = f" in all columns but {_listed(others)}" if others else ""
         yield Decision(
-            f"These cells count as missing values: {_listed(tokens)}.", {"missing": tokens}
+            f"These cells count as missing values{where}: {_listed(tokens)}.", {"missing": tokens}
         )
     if spec.data.dialect.encoding_mended:
         garbled = {each.text: each.meant for column in spec.columns for each in column.garbled}
@@ -91,7 +94,7 @@ def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
     for column in spec.columns:
         yield from _about_reading(column, spec.data.dialect)
     for column, codes in zip(table.columns, table.codes.T, strict=True):
-        inferred = _inferred(column, codes, spec.data.dialect.decimal)
+        inferred = _inferred(column, codes, spec.data.dialect)
         if column.kind is inferred:
             continue
         fact = {"column": column.name, "kind": column.kind, "inferred": inferred}
@@ -110,7 +113,15 @@ def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
     """Tell how the auditor decided that a column's cells are read."""
     name, reading = f"“{column.name}”", dialect.reading(column.name)
     fact = {"column": column.name, "reading": reading}
-    if reading.numeric is not None:
+    if reading.by_model:
+        return
+    if reading.missing is not None:
+        yield Decision(
+            f"The cells of the column {name} are kept as they are: none that has a text counts as "
+            "missing.",
+            fact,
+        )
+    elif reading.numeric is not None:
         held = "numbers" if reading.numeric else "categorical"
         yield Decision(f"The column {name} is read as {held}.", fact)
     if reading.format is not None:
@@ -134,13 +145,14 @@ def _about_reading(column: Column, dialect: Dialect) -> Iterator[Decision]:
         )
 
 
-def _inferred(column: Column, codes: Rows, decimal: str) -> Kind:
+def _inferred(column: Column, codes: Rows, dialect: Dialect) -> Kind:
     """Return the kind that a column has when nobody says otherwise, as far as it can be known."""
     if np.isnan(codes).all():
         return column.kind
     if column.values:
-        numbers = as_numbers(column.values, decimal)
-        if numbers is None:
+        reading, numbers = dialect.reading(column.name), as_numbers(column.values, dialect.decimal)
+        spelt = reading.by_model or reading.missing is not None
+        if numbers is None or spelt or any(map(is_padded, column.values)):
             kind = Kind.ORDINAL if in_order(column.values) else Kind.NOMINAL
             plain = msgspec.structs.replace(column, kind=kind)
             return _by_use(plain, codes)

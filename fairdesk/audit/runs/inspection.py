@@ -18,7 +18,7 @@ from fairdesk.data.profiling.outcomes import canonical, comparison
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError, concerning
 from fairdesk.files import sha256
-from fairdesk.models.inputs import mapping_file, predictions
+from fairdesk.models.inputs import known_values, mapping_file, predictions
 from fairdesk.models.inputs.checking import complete
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping.making import input_names, listing
@@ -180,23 +180,32 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     with concerning("map"):
         said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
     as_read, mapped = table, [entry.column for entry in said.inputs]
-    table = _with_what_it_takes(table, card, subject, favourable, mapped)
-    notes = (*_several_outputs(card, subject), *_included(as_read, table))
-    table = _without_other_texts(table, card, subject.text)
     with concerning("codes"):
         codes = read_codes(subject.codes) if subject.codes is not None else {}
-    chosen_key = subject.prepare or said.prepare
     with concerning("prepare" if subject.prepare else "map"):
         how = read_key(chosen_key) if chosen_key else Preparing()
-        proposal = propose(
-            with_codes(codes, mapping_file.with_names(said, card)),
-            table,
-            subject.label,
-            favourable,
-            subject.model_favourable,
-            threshold=subject.threshold,
-            arrangement=how.arrangement,
-        )
+
+    def proposed(read: Table) -> tuple[Table, Proposal]:
+        table = _with_what_it_takes(read, card, subject, favourable, mapped)
+        table = _without_other_texts(table, card, subject.text)
+        with concerning("prepare" if subject.prepare else "map"):
+            return table, propose(
+                with_codes(codes, mapping_file.with_names(said, card)),
+                table,
+                subject.label,
+                favourable,
+                subject.model_favourable,
+                threshold=subject.threshold,
+                arrangement=how.arrangement,
+            )
+
+    table, proposal = proposed(as_read)
+    reading = known_values.settled(card, table, proposal.inputs)
+    if reading.dialect != table.source.dialect:
+        with concerning("data"):
+            as_read = _with_text(worker.read_table(subject.data, reading.dialect), subject)
+        table, proposal = proposed(as_read)
+    notes = (*_several_outputs(card, subject), *_included(as_read, table), *reading.notes)
     with concerning("map"):
         proposal = mapping_file.apply(said, proposal, with_codes(codes, card), table)
     with concerning("codes"):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -13,14 +14,16 @@ from numpy.typing import NDArray
 from fairdesk.data.columns.garbled import meanings
 from fairdesk.data.columns.kinds import (
     EXACT,
+    FEW,
     as_numbers,
     identifies,
     in_order,
+    is_padded,
     is_prose,
     may_be_thousands,
 )
-from fairdesk.data.columns.number_formats import NumbersRead, mended, read_as, read_numbers
-from fairdesk.data.columns.texts import Mask, Numbers, Texts
+from fairdesk.data.columns.number_formats import FEW_ODD, NumbersRead, mended, read_as, read_numbers
+from fairdesk.data.columns.texts import Mask, Numbers, Texts, written_out
 from fairdesk.data.table import (
     MOST_LINES,
     MOST_LISTED,
@@ -42,16 +45,14 @@ _LONGEST = 200
 
 
 def typed(
-    name: str, cells: Texts | Numbers, missing: Collection[str], dialect: Dialect
+    name: str, cells: Texts | Numbers, dialect: Dialect
 ) -> tuple[Column, NDArray[np.float64]]:
     """Make a column of cells a typed one.
 
     Parameters
     ----------
-    missing : collection of str
-        What counts as missing, besides the empty cell.
     dialect : Dialect
-        The file's decimal mark and encoding, and what was decided of the column.
+        The file's missing tokens, decimal mark and encoding, and what was decided of the column.
 
     Returns
     -------
@@ -61,10 +62,12 @@ def typed(
     codes : NDArray[np.float64]
         ``(n,)``; NaN where missing.
     """
+    if isinstance(cells, Numbers) and dialect.reading(name).numeric is False:
+        cells = written_out(cells)
     if isinstance(cells, Numbers):
-        column, codes = typed_numbers(name, cells, missing)
+        column, codes = typed_numbers(name, cells, dialect.tokens(name))
         return by_use(column, codes), codes
-    column, lookup = typed_texts(name, cells, missing, dialect)
+    column, lookup = typed_texts(name, cells, dialect)
     codes = np.take(lookup, cells.codes)
     return by_use(column, codes), codes
 
@@ -80,9 +83,7 @@ def by_use(
     return column
 
 
-def coded(
-    column: Column, cells: Texts | Numbers, missing: Collection[str], dialect: Dialect
-) -> NDArray[np.float64]:
+def coded(column: Column, cells: Texts | Numbers, dialect: Dialect) -> NDArray[np.float64]:
     """Return more cells of a column in its codes, read as those were that it was made of.
 
     Nothing is found out from these cells: each has the code that it would have among all of them.
@@ -92,6 +93,7 @@ def coded(
     NDArray[np.float64]
         ``(n,)``; NaN where missing, or not one of the column's values.
     """
+    missing = dialect.tokens(column.name)
     if isinstance(cells, Numbers):
         codes, _ = without(cells.codes, missing)
         if not column.values:
@@ -108,8 +110,9 @@ def coded(
         meaning = meanings(present, dialect.encoding)
         present = [meaning.get(text, text) for text in present]
     numbers = np.full(len(present), np.nan)
-    # the values of a column of numbers that was made one of names
-    if as_numbers(column.values, dialect.decimal) is not None:
+    # the values of a column of numbers that was made one of names, however its file spells them
+    spelt = dialect.reading(column.name).numeric is False or any(map(is_padded, column.values))
+    if not spelt and as_numbers(column.values, dialect.decimal) is not None:
         numbers = _read_as(column, cells, wanted, dialect)
     lookup[wanted] = _placed(column, present, numbers, dialect)
     return np.take(lookup, cells.codes)
@@ -174,14 +177,20 @@ def numbered(
     ]
 
 
-def typed_texts(
-    name: str, texts: Texts, missing: Collection[str], dialect: Dialect
-) -> tuple[Column, NDArray[np.float64]]:
+def typed_texts(name: str, texts: Texts, dialect: Dialect) -> tuple[Column, NDArray[np.float64]]:
     """Make a column of texts a typed one, whatever its use; its codes are those of each text."""
-    gone = texts.among({"", *missing})
-    column = Column(name, Kind.IGNORED, missing_token=texts.commonest(gone))
+    gone = texts.among({"", *dialect.tokens(name)})
+    tally = texts.tally(gone)
+    column = Column(
+        name,
+        Kind.IGNORED,
+        missing_token=max(tally, key=tally.__getitem__, default=""),
+        missing_texts=missing_texts(tally),
+    )
     lookup = np.full(len(texts), np.nan)
     reading = dialect.reading(name)
+    if reading.numeric is None and reading.format is None and _are_codes(texts, ~gone):
+        reading = msgspec.structs.replace(reading, numeric=False)
     plainly = reading.numeric is not False and reading.format is None
     numbers = texts.numbers(~gone, dialect.decimal) if plainly and not gone.all() else None
     if numbers is not None:
@@ -203,6 +212,28 @@ def typed_texts(
         missing=int(texts.counts()[np.isnan(lookup)].sum()),
     )
     return column, lookup
+
+
+def missing_texts(tally: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """List the texts of missing cells as `Column` does; the empty one is not listed."""
+    bare: Counter[str] = Counter()
+    for text, count in tally.items():
+        bare[text.strip()] += count
+    bare[""] = 0
+    return tuple((+bare).most_common(MOST_LISTED))
+
+
+def _are_codes(texts: Texts, wanted: Mask) -> bool:
+    """Return whether leading zeros show that a column's digits are codes: 01 is not 1.
+
+    A few zeros among many numbers of different lengths show nothing.
+    """
+    padded = texts.padded(wanted)
+    if not padded.any():
+        return False
+    rows, lengths = texts.counts(), texts.lengths(wanted)
+    often = rows[padded].sum() > FEW_ODD * rows[wanted].sum()
+    return bool(often or lengths.size <= FEW or lengths.min() == lengths.max())
 
 
 def _ambiguous(texts: Texts, wanted: Mask, numbers: NDArray[np.float64], decimal: str) -> str:
@@ -278,11 +309,20 @@ def _names(
             present = [meaning.get(text, text) for text in present]
     different = set(present)
     ordered = in_order(different)
-    values = ordered or tuple(sorted(different))
+    values = ordered or _sorted(different, dialect.decimal)
     position = {value: float(i) for i, value in enumerate(values)}
     kind = Kind.ORDINAL if ordered else Kind.NOMINAL
     column = msgspec.structs.replace(column, kind=kind, values=values)
     return column, np.array([position[text] for text in present])
+
+
+def _sorted(values: Collection[str], decimal: str) -> tuple[str, ...]:
+    """Return names in the order of `Column`: as text, those that are all numbers by their size."""
+    in_text = sorted(values)
+    numbers = as_numbers(in_text, decimal)
+    if numbers is None:
+        return tuple(in_text)
+    return tuple(in_text[i] for i in np.argsort(numbers, kind="stable").tolist())
 
 
 def _differing(text: str, meant: str) -> tuple[str, str]:
@@ -341,6 +381,7 @@ def typed_numbers(
         high=float(present.max()) if present.size else 0.0,
         missing=lost,
         missing_token=max(counts, key=counts.__getitem__) if lost else "",
+        missing_texts=missing_texts(counts),
         note=numbers.note,
     )
     return column, codes

@@ -31,6 +31,9 @@ _THOUSANDS = {
     mark: re.compile(rf"\s*[+-]?[1-9]\d{{0,2}}(?:{re.escape(mark)}\d{{3}})+\s*", re.ASCII)
     for mark in ".,"
 }
+#: Whole numbers that begin with a zero which a number would not have.
+PADDED = r"^[ \t]*0[0-9]+[ \t]*$"
+_PADDED = re.compile(PADDED)
 _SPELT_WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 _NAME_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ID_NAMES = frozenset({"id", "ids", "index", "idx", "unnamed", "rownames", "row", "rownum", "uid"})
@@ -88,6 +91,11 @@ def as_numbers(texts: Sequence[str], decimal: str) -> NDArray[np.float64] | None
     if any(np.isinf(numbers[i]) or _SPELT_WHOLE.fullmatch(texts[i]) for i in huge):
         return None
     return numbers
+
+
+def is_padded(text: str) -> bool:
+    """Return whether a text is a whole number with a leading zero: “007”."""
+    return bool(_PADDED.fullmatch(text))
 
 
 def may_be_thousands(text: str, mark: str) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import read_numbers, written_like
 from fairdesk.data.table import (
+    AS_THEY_ARE,
     MOST_LISTED,
     Column,
     ColumnReading,
@@ -52,8 +53,8 @@ def is_undecided(column: Column, dialect: Dialect) -> bool:
 def for_kind(table: Table, name: str, kind: Kind) -> Dialect | None:
     """Return how a table is to be read so that a column can be given a kind.
 
-    Numbers that have odd cells, or are not plainly written, are no names unless they are read as
-    such, and names of which not all are numbers are no numbers.
+    Numbers are names as their cells spell them, and names of which not all are numbers are no
+    numbers, unless they are read as such.
 
     Returns
     -------
@@ -65,7 +66,7 @@ def for_kind(table: Table, name: str, kind: Kind) -> Dialect | None:
     if kind is Kind.IGNORED:
         return None
     if not column.values:
-        if kind.is_number or not (column.odd or column.format):
+        if kind.is_number or not column.kind.is_number:
             return None
         return with_reading(dialect, name, ColumnReading(numeric=False))
     if not kind.is_number or as_numbers(column.values, dialect.decimal) is not None:
@@ -120,6 +121,19 @@ def place_words(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
 def odd_words(column: Column, dialect: Dialect) -> str:
     """List the odd cells of a column: each with its place, and the number that it is read as."""
     return _joined([_odd(each, dialect) for each in column.odd])
+
+
+def missing_words(column: Column) -> str:
+    """List the words of a categorical column that are read as missing: “NA”; empty for none."""
+    if column.kind not in (Kind.NOMINAL, Kind.ORDINAL):
+        return ""
+    return _joined(
+        [
+            f"“{text[:40]}” ({counted_cells(count)})"
+            for text, count in column.missing_texts
+            if any(letter.isalpha() for letter in text)
+        ]
+    )
 
 
 def garbled_words(column: Column, dialect: Dialect) -> str:
@@ -213,6 +227,15 @@ def numeric_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
     else:
         numeric = msgspec.structs.replace(reading, numeric=True)
         yield Change("Read as numbers", with_reading(dialect, column.name, numeric))
+
+
+def missing_changes(column: Column, dialect: Dialect) -> Iterator[Change]:
+    """Yield what makes values of a column's missing cells that have a text, or takes that back."""
+    name, kept = column.name, dialect.reading(column.name) == AS_THEY_ARE
+    yield Change(
+        "Change back" if kept else "Keep as values",
+        with_reading(dialect, name, ColumnReading() if kept else AS_THEY_ARE),
+    )
 
 
 def encoding_changes(dialect: Dialect) -> Iterator[Change]:

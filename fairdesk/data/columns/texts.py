@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import compute
 
-from fairdesk.data.columns.kinds import EXACT, as_numbers
+from fairdesk.data.columns.kinds import EXACT, PADDED, as_numbers
 
 Mask = NDArray[np.bool_]
 
@@ -96,12 +96,20 @@ class Texts:
         """Return which of its texts hold a character."""
         return _mask(compute.match_substring(self.distinct, mark))
 
-    def commonest(self, wanted: Mask) -> str:
-        """Return the most frequent of some texts, the first one where several are."""
+    def padded(self, wanted: Mask) -> Mask:
+        """Return which of its texts are whole numbers with leading zeros, as codes have them."""
+        return wanted & _mask(compute.match_substring_regex(self.distinct, PADDED))
+
+    def lengths(self, wanted: Mask) -> NDArray[np.int32]:
+        """Return how many characters some of its texts have."""
+        return numbers_of(compute.utf8_length(self.distinct.filter(_arrow_mask(wanted))))
+
+    def tally(self, wanted: Mask) -> Counter[str]:
+        """Return how many rows have each of some texts."""
         tally: Counter[str] = Counter()
         for text, count in zip(self.pick(wanted), self.counts()[wanted].tolist(), strict=True):
             tally[text] += count
-        return max(tally, key=tally.__getitem__, default="")
+        return tally
 
     def numbers(self, wanted: Mask, decimal: str) -> NDArray[np.float64] | None:
         """Read some of its texts as numbers, all or none, like `as_numbers`."""
@@ -156,6 +164,16 @@ class Numbers:
 
     codes: NDArray[np.float64]
     note: str = ""
+
+
+def written_out(numbers: Numbers) -> Texts:
+    """Return numbers as texts, whole ones without a fraction; what has no number as empty ones."""
+    found, places = np.unique(numbers.codes, return_inverse=True)
+    texts = [
+        "" if np.isnan(each) else str(int(each)) if each.is_integer() else repr(each)
+        for each in found.tolist()
+    ]
+    return Texts(_arrow_texts(texts), places.astype(np.int32))
 
 
 def text_ends(texts: pa.StringArray) -> NDArray[np.int32]:

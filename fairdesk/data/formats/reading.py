@@ -149,11 +149,10 @@ def _typed(
     watch: Watch,
 ) -> tuple[tuple[Column, ...], Rows]:
     """Return the columns their kinds; ``waiting`` (the last one first) is emptied on the way."""
-    missing = frozenset(token.strip() for token in dialect.missing)
     codes = np.empty((len(waiting[0].codes), len(names)), order="F")
     columns = []
     for place, (name, note) in enumerate(zip(names, notes, strict=True)):
-        column, codes[:, place] = typed(name, waiting.pop(), missing, dialect)
+        column, codes[:, place] = typed(name, waiting.pop(), dialect)
         columns.append(msgspec.structs.replace(column, note=column.note or note))
         watch((place + 1) / len(names))
     return tuple(columns), codes

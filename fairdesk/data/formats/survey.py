@@ -18,6 +18,7 @@ from pyarrow import compute
 
 from fairdesk.data.columns.columns import (
     by_use,
+    missing_texts,
     numbered,
     typed,
     typed_numbers,
@@ -66,8 +67,8 @@ def read_parts(path: Path, dialect: Dialect | None, watch: Watch) -> Table:
     parts = Parts(path, dialect)
     before = parts.fingerprints()
     names = parts.names
-    given = frozenset(token.strip() for token in (() if dialect is None else dialect.missing))
-    as_texts: set[int] = set()
+    given = Dialect() if dialect is None else dialect
+    as_texts = {i for i, name in enumerate(names) if given.reading(name).numeric is False}
     while True:
         try:
             reservoir, surveys = _surveyed(parts, given, as_texts, watch)
@@ -93,13 +94,12 @@ def read_parts(path: Path, dialect: Dialect | None, watch: Watch) -> Table:
         how = with_content(how, dialect, table)
     elif dialect is None:
         how = guess_content(how, table)
-    missing = frozenset(token.strip() for token in how.missing)
     columns, codes = [], np.empty((len(sampled[0].codes), len(names)), order="F")
     for place, (survey, name, note) in enumerate(
         zip(surveys, table.names, table.notes, strict=True)
     ):
         if held:
-            column, codes[:, place] = typed(name, whole[place], missing, how)
+            column, codes[:, place] = typed(name, whole[place], how)
         else:
             column, codes[:, place] = survey.typed(name, whole[place], how)
         columns.append(msgspec.structs.replace(column, note=column.note or note))
@@ -120,11 +120,11 @@ class _BothError(Exception):
 
 
 def _surveyed(
-    parts: Parts, missing: Collection[str], as_texts: Collection[int], watch: Watch
+    parts: Parts, given: Dialect, as_texts: Collection[int], watch: Watch
 ) -> tuple[_Reservoir, list[_Survey]]:
     """Go through all rows once; some columns are texts, whatever they are stored as."""
     names = parts.names
-    surveys = [_Survey(name, missing) for name in names]
+    surveys = [_Survey(name, given.tokens(name)) for name in names]
     reservoir = _Reservoir(min(SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1)))
     size, done = max(parts.bytes, 1), 0
     for part in parts.paths:
@@ -328,19 +328,19 @@ class _Survey:
         self, name: str, cells: Texts | Numbers, dialect: Dialect
     ) -> tuple[Column, NDArray[np.float64]]:
         """Return the column, and the codes of the sampled cells."""
-        missing = frozenset(token.strip() for token in dialect.missing)
         if isinstance(cells, Numbers):
             count, lost = len(cells.codes), +self._lost
             seen = Numbers(np.concatenate([cells.codes, [*self._extremes.values()]]), cells.note)
-            column, codes = typed_numbers(name, seen, missing)
+            column, codes = typed_numbers(name, seen, dialect.tokens(name))
             column = msgspec.structs.replace(
                 column,
                 missing=lost.total(),
                 missing_token=max(lost, key=lost.__getitem__, default=""),
+                missing_texts=missing_texts(lost),
             )
             codes = codes[:count]
             return self._used(column, codes), codes
-        column, lookup = typed_texts(name, cells, missing, dialect)
+        column, lookup = typed_texts(name, cells, dialect)
         codes = np.take(lookup, cells.codes)
         if not self._shapes.texts():
             return self._used(column, lookup, cells.counts()), codes

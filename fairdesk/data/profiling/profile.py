@@ -30,12 +30,14 @@ from fairdesk.data.columns.rereading import (
     format_words,
     garbled_words,
     is_undecided,
+    missing_changes,
+    missing_words,
     number_text,
     numeric_changes,
     odd_changes,
     odd_words,
 )
-from fairdesk.data.table import Column, Dialect, Kind, Table
+from fairdesk.data.table import AS_THEY_ARE, Column, Dialect, Kind, Table
 
 #: From this share of missing cells a column is worth a word; from the second it is best left out.
 SOME_MISSING = 0.05
@@ -190,6 +192,20 @@ def _of_reading(column: Column, table: Table) -> Iterator[Problem]:
         )
     if column.garbled:
         yield _garbled(column, dialect)
+    if words := missing_words(column):
+        yield Problem(
+            column.name,
+            f"In {name} these texts are read as missing: {words}.",
+            "Keep them as values if they are categories of their own.",
+            changes=tuple(missing_changes(column, dialect)),
+        )
+    elif dialect.reading(column.name) == AS_THEY_ARE:
+        yield Problem(
+            column.name,
+            f"All texts of {name} are read as values; none is read as missing.",
+            "You chose this.",
+            changes=tuple(missing_changes(column, dialect)),
+        )
     if is_of_dates(column):
         yield _dated(table, column)
 

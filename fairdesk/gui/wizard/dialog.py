@@ -14,6 +14,7 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.domain.attributes import Role
+from fairdesk.data.table import Dialect
 from fairdesk.errors import FairDeskError, StoreError, system_errors
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.dropping import Sort, dropped, sort_of
@@ -91,16 +92,17 @@ class Wizard(QDialog):
             for page in (self.data, self.model, self.people, self.checks, self.review)
         }
         self._sample: tuple[Sample, SampleModel] | None = None
-        self._writing = False
+        self._writing = self._rereading = False
         self.steps = StepList()
         self.steps.asked.connect(self._go)
         self._scrolled = Pages(*self.pages.values())
         self._stack = self._scrolled.stack
         for page in self.pages.values():
             page.changed.connect(self._refresh)
-        self.data.loaded.connect(self._sample_read)
+        self.data.loaded.connect(self._data_read)
         self.model.proved.connect(self._sample_proved)
-        self.data.failed.connect(lambda: self._sample_failed(Step.DATA))
+        self.model.reread.connect(self._read_for_model)
+        self.data.failed.connect(self._data_failed)
         self.model.failed.connect(lambda: self._sample_failed(Step.MODEL))
         self._build()
         # forward through the page first, then the buttons, then the steps
@@ -131,6 +133,25 @@ class Wizard(QDialog):
         self._show()
         self.review.busy.say("Reading the sample…")
         self.data.load(sample.data_path)
+
+    def _read_for_model(self, dialect: Dialect) -> None:
+        """Read the data as the model's encoder knows their values; the model waits for it."""
+        self._rereading = True
+        self.data.reread(dialect)
+
+    def _data_read(self) -> None:
+        if self._rereading:
+            self._rereading = False
+            self.model.go_on()
+        else:
+            self._sample_read()
+
+    def _data_failed(self) -> None:
+        if self._rereading:
+            # that page says why; the model waits until its own is entered again
+            self._rereading = False
+            self._go(Step.DATA)
+        self._sample_failed(Step.DATA)
 
     def _sample_read(self) -> None:
         if self._sample is None:

@@ -315,7 +315,7 @@ def _first(item: Input, attribute: Attribute) -> _Number | _Maker:
     # the value that stands for a missing cell is none that a model has seen
     values = attribute.values[:-1] if attribute.unknown else attribute.values
     if item.how is How.LABEL:
-        return _labels(item, values) if attribute.values else _texts(attribute)
+        return _labels(item, values) if attribute.values else _texts(item, attribute)
     if item.how is How.CODE and not attribute.values:
         return _numbers_by_text(item, attribute)
     if item.how is How.CODE:
@@ -376,7 +376,8 @@ def _code_of_missing(item: Input) -> float:
 
 def _labels(item: Input, values: Sequence[str]) -> _Maker:
     """Look texts up; the last is that of a missing cell."""
-    entries = np.array([*values, item.missing or np.nan], dtype=object)
+    texts = [item.texts.get(value, value) for value in values]
+    entries = np.array([*texts, item.missing or np.nan], dtype=object)
 
     def make(codes: Codes) -> Values:
         return entries.take(np.where(np.isnan(codes), len(values), codes).astype(np.intp))
@@ -384,12 +385,17 @@ def _labels(item: Input, values: Sequence[str]) -> _Maker:
     return make
 
 
-def _texts(attribute: Attribute) -> _Maker:
+def _texts(item: Input, attribute: Attribute) -> _Maker:
     """Write numbers as text, for a model that takes them so."""
 
     def make(codes: Codes) -> Values:
         distinct, where = np.unique(codes, return_inverse=True)
-        return _written(distinct, attribute).take(where)
+        texts = _written(distinct, attribute)
+        if item.texts or item.missing:
+            missing = item.missing or np.nan
+            known = [item.texts.get(t, t) if isinstance(t, str) else missing for t in texts]
+            texts = np.array(known, dtype=object)
+        return texts.take(where)
 
     return make
 

@@ -46,7 +46,7 @@ class Entry(
         The input (``"input"`` in the file).
     column : str
         The column that it is made from (``"from"``).
-    how, codes, others, missing, then
+    how, codes, others, texts, missing, then
         As in `fairdesk.models.model.Input`; a step is ``["subtract", 38.6]``.
     value : float or str, optional
         What everybody gets, instead of a column. An input for which the proposal has nothing, and
@@ -66,6 +66,7 @@ class Entry(
     how: How | None = None
     codes: dict[str, float] | None = None
     others: float | None = None
+    texts: dict[str, str] | None = None
     missing: str = ""
     then: tuple[tuple[Literal["subtract", "divide", "multiply", "add"], float], ...] | None = None
     value: float | str | None = None
@@ -252,6 +253,7 @@ def _entry(item: Input) -> Entry:
         how=item.how,
         codes=item.codes if item.how is How.CODE else None,
         others=item.others,
+        texts=item.texts or None,
         missing=item.missing,
         then=tuple((step.op, step.by) for step in item.then),
         value=item.constant if constant else None,
@@ -303,10 +305,17 @@ def _exactly(entry: Entry, mapping: M, position: int) -> M:
             f"Numbers for values are given, but “how” is “{how}”.",
             remedy="Omit either “how” or the numbers.",
         )
+    texts = entry.texts or {}
+    if how is not How.LABEL and texts:
+        raise ModelError(
+            f"Texts for values are given, but “how” is “{how}”.",
+            remedy="Omit the texts, or make the input from the text as in the data.",
+        )
     item = Input(
         *(entry.name, entry.column, how, codes, entry.missing),
         others=entry.others,
         guessed=entry.guessed,
+        texts=texts,
     )
     return editing.put(mapping, position, item)
 

@@ -16,6 +16,7 @@ from fairdesk.models.model import How, Input
 
 #: A column of more numbers than this was never made into an input for each.
 MOST_NUMBERS = 200
+_LARGEST_SINGLE = float(np.finfo(np.float32).max)
 #: In the codes of an input: a missing cell.
 MISSING = ""
 
@@ -46,17 +47,38 @@ class Values:
     def __init__(self, values: Sequence[str]) -> None:
         self.all = tuple(values)
         self._exact = set(values)
-        self._same = [_unique(same, values) for same in (meaning, loose)]
+        self._same = [_unique(same, values) for same in (meaning, _in_single, loose)]
 
     def find(self, text: str) -> str | None:
         """Find a value: the same text, else the only one that means it, or has its letters."""
         if text in self._exact:
             return text
-        means, loosely = self._same
-        found = means.get(meaning(text))
+        means, _, loosely = self._same
+        found = means.get(meaning(text)) or self.same_number(text)
         if found is None and any(letter.isalpha() for letter in text):
             found = loosely.get(loose(text))
         return found
+
+    def same_number(self, text: str) -> str | None:
+        """Find a value: the same text, else the only one that is the same number.
+
+        True and false are 1 and 0. Numbers that single precision does not tell apart are one where
+        none is equal: 16.12000084 is 16.12.
+        """
+        if text in self._exact:
+            return text
+        if not isinstance(meaning(text), float):
+            return None
+        means, in_single, _ = self._same
+        return means.get(meaning(text)) or in_single.get(_in_single(text))
+
+
+def _in_single(text: str) -> str | float:
+    """Return what a text means, as a number of single precision where it is one."""
+    number = meaning(text)
+    if not isinstance(number, float) or not abs(number) < _LARGEST_SINGLE:
+        return number
+    return float(np.float32(number))
 
 
 def _unique(same: Callable[[str], str | float], values: Sequence[str]) -> dict[str | float, str]:

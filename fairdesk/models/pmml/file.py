@@ -75,6 +75,11 @@ class PmmlModel:
             saved_with=" ".join(part for part in producer if part),
             can=tuple(can),
             accepts=tuple(field.accepts() for field in self._fields),
+            categories={
+                field.name: tuple(map(str, field.valid))
+                for field in self._fields
+                if field.kind == "text" and field.valid
+            },
             hints=Hints(target=model.target),
         )
 

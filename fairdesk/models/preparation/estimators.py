@@ -226,6 +226,22 @@ def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(kinds) if set(kinds) != {"either"} else ()
 
 
+def categories_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:  # noqa: ANN401 - any estimator
+    """Return the texts that encoders know of inputs, as the card has them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for first in _firsts(estimator):
+        for part, places in _parts(first, inputs):
+            steps = [step for _, step in part.steps] if hasattr(part, "steps") else [part]
+            at = next((i for i, step in enumerate(steps) if type(step).__name__ in _ENCODERS), 0)
+            known = getattr(steps[at], "categories_", ())
+            for place, values in zip(places, known if len(known) == len(places) else ()):
+                listed = np.asarray(values, dtype=object).tolist()
+                if _are_texts(listed):
+                    texts = (each if isinstance(each, str) else "" for each in listed)
+                    found[inputs[place]] = tuple(dict.fromkeys((*texts, *[""] * (at > 0))))
+    return found
+
+
 def prose_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
     """Return whether an estimator reads texts that people wrote, in any of its columns."""
     if reads_text(estimator):
@@ -458,7 +474,7 @@ def _kinds_of(part: Any, count: int) -> list[str]:  # noqa: ANN401 - any estimat
         if kind in _ENCODERS:
             categories = [np.asarray(values) for values in getattr(step, "categories_", [])]
             if len(categories) == count:
-                return ["number" if v.dtype.kind in "biuf" else "text" for v in categories]
+                return ["text" if _are_texts(v.tolist()) else "number" for v in categories]
             return ["either"] * count
         if kind in _NUMERIC:
             return ["number"] * count
@@ -470,6 +486,11 @@ def _kinds_of(part: Any, count: int) -> list[str]:  # noqa: ANN401 - any estimat
         last, "enable_categorical", False
     )
     return ["either" if own or type(last).__name__.startswith("LGBM") else "number"] * count
+
+
+def _are_texts(categories: list[Any]) -> bool:
+    """Return whether an encoder compares with texts: not with numbers, or truth values."""
+    return any(isinstance(each, str) for each in categories)
 
 
 @contextmanager

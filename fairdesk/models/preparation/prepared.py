@@ -13,6 +13,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.model import Capability, Inputs, MatrixModel, ModelCard, OpenedModel, Takes
 from fairdesk.models.preparation.estimators import (
     TEXT_INPUT,
+    categories_of_inputs,
     kinds_of_inputs,
     matrix_of,
     reads_text,
@@ -149,6 +150,7 @@ def _card(card: ModelCard, before: list[tuple[str, Any]]) -> ModelCard:
         named=not text and names is not None,
         can=tuple(can),
         accepts=kinds_of_inputs(first, inputs),
+        categories=categories_of_inputs(first, inputs),
         hints=hints,
         read_as_data=False,
         prepared=True,

@@ -40,11 +40,12 @@ def write_findings_csv(store: Store, path: Path) -> None:
     """Write every pair as one row, for a spreadsheet: UTF-8 with a byte order mark, commas.
 
     Columns: ``pair``, ``run``, ``method``, ``phase``, every attribute of the person in the
-    data's own values, for each attribute in which the two of a pair may differ
-    ``"<name> (counterfactual)"`` with the value of the other person, then what else is exported of
-    a pair (`PairField.export`), with ``(counterfactual)`` that of its partner: scores are of the
-    favourable outcome, ``enough alone`` lists the protected attributes of which one change is
-    enough. What is not known is empty. Cells that a spreadsheet would run are guarded.
+    data's own values (a missing cell as the file has it), for each attribute in which the two of a
+    pair may differ ``"<name> (counterfactual)"`` with the value of the other person, then what else
+    is exported of a pair (`PairField.export`), with ``(counterfactual)`` that of its partner:
+    scores are of the favourable outcome, ``enough alone`` lists the protected attributes of which
+    one change is enough. What is not known is empty. Cells that a spreadsheet would run are
+    guarded.
 
     Raises
     ------
@@ -61,7 +62,7 @@ def write_findings_csv(store: Store, path: Path) -> None:
     others = [f"{spec.domain.names[i]} (counterfactual)" for i in compared.tolist()]
     own = beside(spec.domain.names, [*heads, *others, *_heads(rest)])
     header = [*own[: len(heads)], *spec.domain.names, *own[len(heads) :]]
-    texts = [_Texts(partial(_code_cell, each)) for each in spec.domain.attributes]
+    texts = [_Texts(partial(_code_cell, *each)) for each in _with_tokens(spec)]
     cells = _Fields(store, _cell, _number_cells)
     with replacing(path) as draft, draft.open("w", encoding="utf-8", newline="") as stream:
         # the mark itself: the codec that writes it takes a tenth of a second per 50,000 rows
@@ -86,9 +87,10 @@ def write_findings_json(store: Store, path: Path) -> None:
     """Write the question, the runs and every pair as one JSON object; pairs are streamed.
 
     Its members: ``spec``, ``runs``, ``pairs``. A pair has ``instance`` (attribute to value: a
-    number, or the data's own text), ``counterfactual`` (its values of what may differ: protected
-    attributes, and what follows these), and what else is exported of a pair (`PairField.member`):
-    what there is of both as ``[instance's, counterfactual's]``, and null for what is not known.
+    number, the data's own text, null for an empty cell), ``counterfactual`` (its values of what
+    may differ: protected attributes, and what follows these), and what else is exported of a pair
+    (`PairField.member`): what there is of both as ``[instance's, counterfactual's]``, and null for
+    what is not known.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def write_findings_json(store: Store, path: Path) -> None:
     """
     spec = store.spec
     template, places = _pair_template(spec)
-    texts = [_Texts(partial(_code_json, each)) for each in spec.domain.attributes]
+    texts = [_Texts(partial(_code_json, *each)) for each in _with_tokens(spec)]
     values = _Fields(store, _json, _json_numbers)
 
     def column(pairs: PairColumns, member: str, place: str | int) -> Iterable[str | float | None]:
@@ -247,8 +249,20 @@ def _key(name: str) -> str:
     return _json(name).replace("%", "%%")
 
 
-def _value(attribute: Attribute, code: float) -> str | int | float:
-    """Return a code's value: numbers as numbers, names as the data's own text."""
+def _with_tokens(spec: AuditSpec) -> Iterator[tuple[Attribute, str]]:
+    """Yield the attributes, each with the text of its missing cells in the file."""
+    tokens = {column.name: column.missing_token for column in spec.columns}
+    for attribute in spec.domain.attributes:
+        yield attribute, tokens.get(attribute.name, "")
+
+
+def _value(attribute: Attribute, token: str, code: float) -> str | int | float | None:
+    """Return a code's value: numbers as numbers, names as the data's own text.
+
+    A missing cell is as it stands in the file, however the audit calls it: None where it is empty.
+    """
+    if attribute.unknown and code == attribute.unknown_code:
+        return token or None
     if attribute.numeric:
         text = attribute.text(code)
         return int(text) if text.lstrip("-").isdigit() else float(text)
@@ -257,11 +271,11 @@ def _value(attribute: Attribute, code: float) -> str | int | float:
     return int(code) if attribute.integral else code
 
 
-def _code_cell(attribute: Attribute, code: float) -> str:
+def _code_cell(attribute: Attribute, token: str, code: float) -> str:
     """Write a code as a cell: exact, with a decimal point; texts guarded."""
-    value = _value(attribute, code)
-    return guarded(value) if isinstance(value, str) else str(value)
+    value = _value(attribute, token, code)
+    return guarded(value or "") if isinstance(value, str | None) else str(value)
 
 
-def _code_json(attribute: Attribute, code: float) -> str:
-    return _json(_value(attribute, code))
+def _code_json(attribute: Attribute, token: str, code: float) -> str:
+    return _json(_value(attribute, token, code))

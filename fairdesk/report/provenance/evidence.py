@@ -240,7 +240,11 @@ def command(spec: AuditSpec, run: RunSpec | None, *, mapped: bool = False) -> st
 def _reading(dialect: Dialect) -> Iterator[str]:
     """Write what was decided of how columns are read."""
     for name, reading in dialect.columns.items():
-        if reading.numeric is False:
+        if reading.by_model:
+            continue
+        if reading.missing is not None:
+            yield _flag("text", name)
+        elif reading.numeric is False:
             yield _flag("categorical", name)
         elif reading.format is not None:
             yield _flag("numeric", f"{name}={written_like(reading.format)}")

@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fairdesk.data.columns.kinds import as_numbers
+from fairdesk.data.columns.kinds import as_numbers, is_padded
 from fairdesk.data.columns.texts import Texts
 from fairdesk.data.formats import cells, delimited, reading, rows
 from fairdesk.data.formats.delimited import read_delimited
@@ -169,7 +170,11 @@ def test_texts_are_judged_as_python_would(values, mark, data):
     assert texts.holding(mark).tolist() == [mark in value for value in values]
     assert texts.words() <= {value.strip() for value in values}
     assert len(texts.words()) >= min(2, len({value.strip() for value in values}))
-    assert texts.commonest(wanted) == max(some, key=some.count, default="")
+    assert texts.tally(wanted) == Counter(some)
+    assert texts.lengths(wanted).tolist() == list(map(len, some))
+    assert texts.padded(wanted).tolist() == [
+        is_wanted and is_padded(value) for value, is_wanted in zip(values, wanted, strict=True)
+    ]
     expected = as_numbers(some, mark)
     numbers = texts.numbers(wanted, mark)
     assert (numbers is None) is (expected is None)

@@ -155,8 +155,8 @@ def test_packed_values_are_what_their_texts_are(values, size, missing):
     distinct = list(dict.fromkeys(texts))
     places = np.array([distinct.index(text) for text in texts], np.int32)
     plain = Texts(pa.array(distinct, pa.string()), places)
-    column, codes = typed("a", packed, missing, Dialect())
-    expected, expected_codes = typed("a", plain, missing, Dialect())
+    column, codes = typed("a", packed, Dialect(missing=missing))
+    expected, expected_codes = typed("a", plain, Dialect(missing=missing))
     assert column == expected
     np.testing.assert_array_equal(codes, expected_codes)
 

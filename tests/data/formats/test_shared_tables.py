@@ -40,7 +40,7 @@ KINDS = {
     },
     "diabetes_pima": {"glucose": INTEGER, "bmi": REAL},
     "german_credit": {"other_debtors": NOMINAL, "job": NOMINAL, "age": INTEGER},
-    "law_school_lsac": {"decile_year1": INTEGER, "ugpa": REAL, "enrolment": NOMINAL},
+    "law_school_lsac": {"decile_year1": NOMINAL, "ugpa": REAL, "enrolment": NOMINAL},
     "loanapp_boston": {"dependents": INTEGER, "loan_to_price": REAL, "married": NOMINAL},
     "resume_callbacks": {"name": NOMINAL, "minimum": NOMINAL, "quality": NOMINAL},
     "titanic": {"age": REAL, "passengerClass": ORDINAL},

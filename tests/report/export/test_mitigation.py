@@ -25,7 +25,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
-from fairdesk.data.table import Dialect, Kind
+from fairdesk.data.table import ColumnReading, Dialect, Kind
 from fairdesk.errors import DataError, ReportError, WorkerError
 from fairdesk.report.export import mitigation as repair_exports
 from fairdesk.report.export.mitigation import write_repair
@@ -76,7 +76,9 @@ class Written:
     """How a client wrote a CSV file, and reads it."""
 
     def __init__(self, delimiter=",", decimal=".", encoding="utf-8", missing="?", header=True):
-        self.dialect = Dialect(delimiter, encoding, header, decimal, (missing,))
+        # the client's own pipeline takes it as a number
+        columns = {"zip" if header else "column 6": ColumnReading(numeric=True)}
+        self.dialect = Dialect(delimiter, encoding, header, decimal, (missing,), columns=columns)
         self.missing = missing
 
     def write(self, path, people=PEOPLE):

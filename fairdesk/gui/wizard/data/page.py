@@ -271,6 +271,10 @@ class DataPage(Page):
         }
         self._read(self._path, dialect, kinds)
 
+    def reread(self, dialect: Dialect) -> None:
+        """Read the table as the model takes it."""
+        self._change(dialect, "")
+
     def _open_cells(self, name: str) -> None:
         """Ask what each odd cell of a column is."""
         table = self.state.table

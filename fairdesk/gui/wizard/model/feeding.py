@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from fairdesk.data.table import Table
+from fairdesk.data.table import Dialect, Table
 from fairdesk.gui.wizard.model.inputs.dialog import Fed
 from fairdesk.gui.wizard.model.inputs.mapping_table import CONSTANT
 from fairdesk.models.decisions.favourable import answer_of
+from fairdesk.models.inputs import known_values
 from fairdesk.models.inputs.checking import problems
 from fairdesk.models.inputs.editing import answered, constant, remap
 from fairdesk.models.inputs.input_check import InputCheck, settled
@@ -84,12 +85,16 @@ class Feeding:
         """Have it proposed again: the data, or what is asked of them, are others."""
         self.fed, self._by_hand, self.numberings = None, False, ()
 
-    def propose(self, card: ModelCard, table: Table, outcome: Outcome) -> None:
-        """Propose it where nothing is known of it."""
-        if self.fed is None:
-            made = propose(card, table, *outcome, self.good, threshold=self._threshold)
-            # what is guessed is asked about
-            self.fed, self.notes = made, tuple(n for n in made.notes if n != made.guess)
+    def propose(self, card: ModelCard, table: Table, outcome: Outcome) -> Dialect:
+        """Propose it where nothing is known of it; return how the table is to be read for it."""
+        if self.fed is not None:
+            return table.source.dialect
+        made = propose(card, table, *outcome, self.good, threshold=self._threshold)
+        reading = known_values.settled(card, table, made.inputs)
+        # what is guessed is asked about
+        others = (note for note in made.notes if note != made.guess)
+        self.fed, self.notes = made, (*reading.notes, *others)
+        return reading.dialect
 
     def standing(self, card: ModelCard, table: Table, label: str) -> Standing:
         """Return what it comes to; something must be proposed or chosen."""

@@ -48,10 +48,14 @@ class ModelPage(Page):
         The model was tried on the rows.
     failed
         It could not be opened or tried, or the auditor has to agree first; the page says why.
+    reread
+        The data are to be read in this way, as the model's encoder knows their values; then
+        `go_on` is to be called.
     """
 
     proved = Signal()
     failed = Signal()
+    reread = Signal(object)
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(
@@ -63,7 +67,7 @@ class ModelPage(Page):
         self._feeding = Feeding()
         self._asked = Outcome("", "")
         self._column = ""
-        self._fresh = False
+        self._fresh = self._waiting = False
         self._trials = Latest(self)
         self._busy = Busy(cancel=True, steady=True)
         self._trials.ended.connect(lambda: self._busy.say(""))
@@ -125,14 +129,39 @@ class ModelPage(Page):
         """Whether the model is being opened or tried."""
         return not (self._busy.isHidden() and self.opening.isHidden())
 
-    def prove(self) -> None:
-        """Propose how inputs are made where that is not known, and try the model on the rows."""
+    def go_on(self) -> None:
+        """Propose how inputs are made of the data as they are read now, and try the model."""
+        if self._waiting:
+            self._stop_waiting()
+            self.prove(read=True)
+
+    def _stop_waiting(self) -> None:
+        """Take what was proposed for data that are read in another way as nothing."""
+        if self._waiting:
+            self._waiting = False
+            self._busy.say("")
+            self._feeding.begin_anew()
+
+    def prove(self, *, read: bool = False) -> None:
+        """Propose how inputs are made where that is not known, and try the model on the rows.
+
+        Parameters
+        ----------
+        read : bool
+            Whether the data are read for this model already.
+        """
         state = self.state
         card, table = state.card, state.table
         if card is None or table is None or not state.favourable or state.predictions:
             return
         self.banner.clear()
-        self._feeding.propose(card, table, self._outcome)
+        wanted = self._feeding.propose(card, table, self._outcome)
+        if wanted != table.source.dialect and not read:
+            self._waiting = True
+            self._busy.say("Reading the data as the model’s encoder does…")
+            self.changed.emit()
+            self.reread.emit(wanted)
+            return
         mapping, problems = self._feeding.standing(card, table, state.label)
         self._show_problems(*problems)
         if mapping is None:
@@ -207,7 +236,7 @@ class ModelPage(Page):
     def _begin(self) -> None:
         """Let go of what was open: another model is being opened."""
         self._column = ""
-        self._fresh = True
+        self._fresh, self._waiting = True, False
         self._trials.drop()
         self._busy.say("")
         self._feeding.forget()
@@ -217,6 +246,7 @@ class ModelPage(Page):
         self.changed.emit()
 
     def _cancel(self) -> None:
+        self._stop_waiting()
         self.opener.stop()
         self._trials.drop()
         self._busy.say("")

@@ -51,17 +51,41 @@ def made_of(name: str, column: Column, table: Table, card: ModelCard, accepts: s
             return item
     if column.kind.is_number and accepts != "text":
         return Input(name=name, attribute=column.name, how=How.AS_IS)
-    token = token_of(column)
+    known = card.categories.get(name, ())
     if accepts == "text" or column.kind.is_number or column.kind is Kind.TEXT:
-        return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+        return _labelled(name, column, known, table)
     if card.takes is Takes.COLUMNS:
         numbers = numbers_in(column.values)
         if numbers is not None:
             given = dict(zip(column.values, numbers, strict=True))
             return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
         if accepts != "number":
-            return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+            return _labelled(name, column, known, table)
     return numbered(name, column)
+
+
+def _labelled(name: str, column: Column, known: Sequence[str], table: Table) -> Input:
+    """Return an input that is given a column's texts, spelt as an encoder knows them.
+
+    A text that the encoder does not know is given as the only one that is the same number: “1” as
+    “1.0”.
+    """
+    if not known or column.kind is Kind.TEXT:
+        token = token_of(column)
+        return Input(name=name, attribute=column.name, how=How.LABEL, missing=token)
+    values, spellings = column.values or texts_of(table, column), Values(known)
+    spelt = {
+        value: found
+        for value in values
+        if (found := spellings.same_number(value)) is not None and found != value
+    }
+    token = column.missing_token
+    if column.missing and token not in known and "" not in known:
+        # what Python writes for a missing cell, where no cell of the column has that text
+        called = (each for each in known if each.casefold() in MISSING_NAMES)
+        token = next((each for each in called if each not in values), token_of(column))
+    missing = token if token in known or "" not in known else ""
+    return Input(name=name, attribute=column.name, how=How.LABEL, missing=missing, texts=spelt)
 
 
 def hinted(hints: dict[str, T], name: str, column: str) -> T | None:
@@ -80,8 +104,11 @@ def encoded(name: str, column: Column, codes: dict[str, float], values: Sequence
     given = {value: codes[key] for value, key in found.items() if key is not None}
     if column.missing and given:
         token = column.missing_token
+        taken = set(found.values())
         for key in (token, *codes):
-            if key in codes and (key == token or key.casefold() in MISSING_NAMES):
+            if key not in codes or key in taken:
+                continue
+            if key == token or key.casefold() in MISSING_NAMES:
                 given[MISSING] = codes[key]
                 break
     return Input(name=name, attribute=column.name, how=How.CODE, codes=given)
