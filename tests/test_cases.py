@@ -88,16 +88,6 @@ CASES = (
         by="age from birth_date",
     ),
 )
-#: Cases that are not right yet.
-PENDING = {
-    *("zero_padded", "fips", "float_as_str", "XX", "na_category"),
-    "none_category_strict",
-}
-
-
-def _marked(case):
-    pending = pytest.mark.xfail(reason="not right yet", strict=False)
-    return pytest.param(case, id=case.name, marks=[pending] if case.name in PENDING else [])
 
 
 def audit_by_groups(folder, out, case, capsys):
@@ -117,7 +107,7 @@ def audit_by_groups(folder, out, case, capsys):
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the cases are not here")
-@pytest.mark.parametrize("case", map(_marked, CASES))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_gets_its_right_value(case, tmp_path, monkeypatch, shared_guests, capsys):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     lines = audit_by_groups(FOLDER / case.name, tmp_path / "out", case, capsys)
@@ -127,7 +117,7 @@ def test_a_case_gets_its_right_value(case, tmp_path, monkeypatch, shared_guests,
     assert (case.rows or {}).items() <= counted.items()
     if case.accuracy is not None:
         right = sum(line["accuracy"] * line["n_samples"] for line in lines.values())
-        assert round(100 * right / sum(counted.values()), 1) == case.accuracy
+        assert abs(100 * right / sum(counted.values()) - case.accuracy) <= 0.05 + 1e-9
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the cases are not here")

@@ -1,6 +1,7 @@
 """Whole audits of tables that leave little to search, with real searches, and what they print."""
 
 import json
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -199,6 +200,54 @@ def test_missing_cells_are_a_value_of_their_own(audited, tmp_path):
     # a pair may compare such a cell with a name, and may be plausible
     assert any(unknown in (pair.row[place], pair.partner[place]) for pair in pairs)
     assert told["plausible"] == 1
+
+
+@pytest.mark.parametrize("token", ["?", ""])
+def test_a_missing_cell_is_exported_as_the_file_has_it(audited, tmp_path, token):
+    table = applicants()
+    table["sex"] = table["sex"].where(table.index % 6 > 0, token or None)
+    code, told, _ = audited(table, boosted(table, ("age", "sex", "income")))
+    assert code == 0
+    files = told["files"]
+    cells = pd.read_csv(files["findings.csv"], keep_default_na=False)
+    assert set(cells["sex"]) | set(cells["sex (counterfactual)"]) == {*NAMES, token}
+    pairs = json.loads(Path(files["findings.json"]).read_text())["pairs"]
+    assert {pair["instance"]["sex"] for pair in pairs} <= {*NAMES, token or None}
+    model, asked = joblib.load(tmp_path / "model.joblib"), cells[["age", "sex", "income"]]
+    asked = asked.assign(sex=asked["sex"].where(asked["sex"] != "", None))
+    scores = model.predict_proba(asked)[:, 1]
+    np.testing.assert_allclose(cells["score"], scores, atol=1e-5)
+
+
+def test_how_the_models_encoder_reads_a_table_is_verified_and_reproduced(audited, tmp_path, capsys):
+    table = applicants(
+        region=lambda t: np.random.default_rng(2).choice(["EU", "AS", "NA", "None"], len(t)),
+        zone=lambda t: np.random.default_rng(3).choice(["01", "1", "2.0"], len(t)),
+    )
+    model = logistic(table, ("age", "sex", "income", "region", "zone"))
+    groups = ("--method", "groups")
+    code, told, _ = audited(table, model, *groups, protected=("region", "zone"))
+    assert code == 0
+    own = model.predict(table) == "yes"
+    for figure in told["figures"]:
+        if figure.get("of") == "decisions" and len(figure["attributes"]) == 1:
+            rates = table.assign(own=own).groupby(figure["attributes"][0])["own"].mean()
+            found = {line["values"][0]: line["rate"] for line in figure["lines"]}
+            assert {key: rate for key, rate in found.items() if rate is not None} == pytest.approx(
+                rates.to_dict()
+            )
+    with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
+        reading = store.spec.data.dialect.reading("region")
+        assert reading.by_model
+        assert reading.missing == ()
+        assert not any(
+            "“region”" in each.what for each in store.log_entries() if "read" in each.what
+        )
+    files = ["--data", tmp_path / "people.csv", "--model", tmp_path / "model.joblib"]
+    trusted = ["--trust-model", tmp_path / "out" / "audit.fairdesk"]
+    assert cli.main(["verify", *map(str, (*files, *trusted))]) == 0, capsys.readouterr()
+    again = ["--out", tmp_path / "again"]
+    assert cli.main(["reproduce", *map(str, (*files, *again, *trusted))]) == 0
 
 
 def test_a_protected_column_that_the_model_is_not_given(audited):

@@ -542,7 +542,13 @@ def how_made(one: Input, most: int = 12) -> str:
     """Say how a model input is made from its column; of codes the first ``most``."""
     match one.how:
         case How.LABEL if one.texts:
-            given = some([f"“{given}” for “{text}”" for text, given in one.texts.items()], most)
+            given = some(
+                [
+                    say("“{given}” for “{text}”", given=each, text=text)
+                    for text, each in one.texts.items()
+                ],
+                most,
+            )
             made = say("{way}, but {texts}", way=say(WAYS[one.how]), texts=given)
         case How.AS_IS | How.LABEL:
             made = say(WAYS[one.how])

@@ -6,8 +6,10 @@ import threading
 from contextlib import closing
 from dataclasses import replace
 
+import joblib
 import msgspec
 import numpy as np
+import pandas as pd
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QColor, QDropEvent
@@ -26,6 +28,9 @@ from PySide6.QtWidgets import (
     QStyleOptionButton,
     QWidget,
 )
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from fairdesk.answers.answer import Question
 from fairdesk.app.plan import Choice
@@ -375,6 +380,43 @@ def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monke
     press(qtbot, page, "“age” would contain only numbers", "Change back")
     assert state.table.column("age").kind is Kind.INTEGER
     assert not page.banner.isVisible()
+
+
+def test_words_that_are_read_as_missing_can_be_kept(qtbot, wizard, tmp_path):
+    rows = [f"{('EU', 'AS', 'NA', 'None')[i % 4]},{('no', 'yes')[i % 3 > 0]}" for i in range(80)]
+    (tmp_path / "t.csv").write_text("\n".join(("region,ok", *rows)) + "\n")
+    read(qtbot, wizard, tmp_path / "t.csv")
+    state = wizard.state
+    assert state.table.column("region").values == ("AS", "EU")
+    press(qtbot, wizard.data, "In “region”", "Keep as values")
+    assert state.table.column("region").values == ("AS", "EU", "NA", "None")
+    press(qtbot, wizard.data, "All texts of “region”", "Change back")
+    assert state.table.column("region").missing == 40
+
+
+def test_the_models_encoder_settles_how_the_data_are_read(qtbot, wizard, tmp_path):
+    rng = np.random.default_rng(5)
+    names = [rng.choice(values, 200) for values in (["01", "1", "2"], ["EU", "AS", "NA", "None"])]
+    table = pd.DataFrame(
+        {"zone": names[0], "region": names[1], "level": rng.choice(["1", "2"], 200)}
+    )
+    table["ok"] = np.where((table["region"] == "NA") | (table["zone"] == "1"), "yes", "no")
+    model = make_pipeline(OneHotEncoder(), LogisticRegression())
+    model.fit(table[["zone", "region", "level"]], table["ok"])
+    table.to_csv(tmp_path / "t.csv", index=False)
+    joblib.dump(model, tmp_path / "m.joblib")
+    read(qtbot, wizard, tmp_path / "t.csv")
+    choose(wizard.data.label, "ok")
+    choose(wizard.data.favourable, "yes")
+    qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
+        wizard.model.load(tmp_path / "m.joblib")
+    state = wizard.state
+    assert state.table.column("region").values == ("AS", "EU", "NA", "None")
+    assert state.table.column("level").kind is Kind.NOMINAL
+    assert state.proof.left_out == 0
+    assert state.proof.accuracy == 1.0
+    assert wizard.next.isEnabled()
 
 
 def test_a_mixed_encoding_is_mended_on_wish(qtbot, wizard, odd):

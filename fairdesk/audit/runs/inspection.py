@@ -18,9 +18,10 @@ from fairdesk.data.profiling.outcomes import canonical, comparison
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError, concerning
 from fairdesk.files import sha256
-from fairdesk.models.inputs import known_values, mapping_file, predictions
+from fairdesk.models.inputs import mapping_file, predictions
 from fairdesk.models.inputs.checking import complete
 from fairdesk.models.inputs.input_check import InputCheck, settled
+from fairdesk.models.inputs.mapping import known_values
 from fairdesk.models.inputs.mapping.making import input_names, listing
 from fairdesk.models.inputs.mapping.propose import Proposal, columns_in_order, propose
 from fairdesk.models.inputs.numbering import (
@@ -182,6 +183,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     as_read, mapped = table, [entry.column for entry in said.inputs]
     with concerning("codes"):
         codes = read_codes(subject.codes) if subject.codes is not None else {}
+    chosen_key = subject.prepare or said.prepare
     with concerning("prepare" if subject.prepare else "map"):
         how = read_key(chosen_key) if chosen_key else Preparing()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from fairdesk.data.profiling.outcomes import meaning
@@ -88,7 +88,7 @@ def _labelled(name: str, column: Column, known: Sequence[str], table: Table) -> 
     return Input(name=name, attribute=column.name, how=How.LABEL, missing=missing, texts=spelt)
 
 
-def hinted(hints: dict[str, T], name: str, column: str) -> T | None:
+def hinted(hints: Mapping[str, T], name: str, column: str) -> T | None:
     """Find what files tell about an input: under its name, or its column's, however spelt."""
     loosely = {loose(key): value for key, value in hints.items()}
     for found in (*(hints.get(key) for key in (name, column)), loosely.get(loose(name))):
