@@ -180,7 +180,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         card = opened(worker, subject, subject.model, contents, say)
     with concerning("map"):
         said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
-    as_read, mapped = table, [entry.column for entry in said.inputs]
+    as_read = table
     with concerning("codes"):
         codes = read_codes(subject.codes) if subject.codes is not None else {}
     chosen_key = subject.prepare or said.prepare
@@ -188,18 +188,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         how = read_key(chosen_key) if chosen_key else Preparing()
 
     def proposed(read: Table) -> tuple[Table, Proposal]:
-        table = _with_what_it_takes(read, card, subject, favourable, mapped)
-        table = _without_other_texts(table, card, subject.text)
-        with concerning("prepare" if subject.prepare else "map"):
-            return table, propose(
-                with_codes(codes, mapping_file.with_names(said, card)),
-                table,
-                subject.label,
-                favourable,
-                subject.model_favourable,
-                threshold=subject.threshold,
-                arrangement=how.arrangement,
-            )
+        return _proposed(read, card, subject, favourable, said, codes, how)
 
     table, proposal = proposed(as_read)
     reading = known_values.settled(card, table, proposal.inputs)
@@ -251,6 +240,32 @@ def numbered_ways(worker: Worker, subject: Subject, found: Inspection) -> tuple[
         return worker.prove(other, rows, subject.label, found.favourable)
 
     return tuple(numberings(check, table, mapping, mapping.guessed))
+
+
+def _proposed(
+    read: Table,
+    card: ModelCard,
+    subject: Subject,
+    favourable: str,
+    said: mapping_file.MapFile,
+    codes: dict[str, dict[str, float]],
+    how: Preparing,
+) -> tuple[Table, Proposal]:
+    """Give the columns of a table that a model takes their types, and propose its inputs."""
+    mapped = [entry.column for entry in said.inputs]
+    table = _with_what_it_takes(read, card, subject, favourable, mapped)
+    table = _without_other_texts(table, card, subject.text)
+    with concerning("prepare" if subject.prepare else "map"):
+        proposal = propose(
+            with_codes(codes, mapping_file.with_names(said, card)),
+            table,
+            subject.label,
+            favourable,
+            subject.model_favourable,
+            threshold=subject.threshold,
+            arrangement=how.arrangement,
+        )
+    return table, proposal
 
 
 def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
