@@ -266,16 +266,16 @@ def _readings(arguments: argparse.Namespace) -> dict[str, ColumnReading]:
                 setting="numeric",
             )
         decide(name, numeric=True, format=form)
-    for setting, read, names in (
-        ("categorical", ColumnReading(numeric=False), arguments.categorical),
-        ("text", AS_THEY_ARE, arguments.text),
+    for read, names in (
+        (ColumnReading(numeric=False), arguments.categorical),
+        (AS_THEY_ARE, arguments.text),
     ):
         for name in names:
             if readings.get(name, read) != read:
                 raise SpecError(
                     f"The column “{name}” can be only one of --numeric, --categorical and --text.",
                     remedy="Omit all but one of them.",
-                    setting=setting,
+                    setting="categorical",
                 )
             readings[name] = read
     for text in arguments.odd_cells:

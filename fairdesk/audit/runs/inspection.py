@@ -180,23 +180,13 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         card = opened(worker, subject, subject.model, contents, say)
     with concerning("map"):
         said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
-    as_read = table
     with concerning("codes"):
         codes = read_codes(subject.codes) if subject.codes is not None else {}
     chosen_key = subject.prepare or said.prepare
     with concerning("prepare" if subject.prepare else "map"):
         how = read_key(chosen_key) if chosen_key else Preparing()
-
-    def proposed(read: Table) -> tuple[Table, Proposal]:
-        return _proposed(read, card, subject, favourable, said, codes, how)
-
-    table, proposal = proposed(as_read)
-    reading = known_values.settled(card, table, proposal.inputs)
-    if reading.dialect != table.source.dialect:
-        with concerning("data"):
-            as_read = _with_text(worker.read_table(subject.data, reading.dialect), subject)
-        table, proposal = proposed(as_read)
-    notes = (*_several_outputs(card, subject), *_included(as_read, table), *reading.notes)
+    table, proposal, notes = _proposed(worker, table, card, subject, favourable, said, codes, how)
+    notes = (*_several_outputs(card, subject), *notes)
     with concerning("map"):
         proposal = mapping_file.apply(said, proposal, with_codes(codes, card), table)
     with concerning("codes"):
@@ -243,6 +233,7 @@ def numbered_ways(worker: Worker, subject: Subject, found: Inspection) -> tuple[
 
 
 def _proposed(
+    worker: Worker,
     read: Table,
     card: ModelCard,
     subject: Subject,
@@ -250,22 +241,38 @@ def _proposed(
     said: mapping_file.MapFile,
     codes: dict[str, dict[str, float]],
     how: Preparing,
-) -> tuple[Table, Proposal]:
-    """Give the columns of a table that a model takes their types, and propose its inputs."""
+) -> tuple[Table, Proposal, tuple[str, ...]]:
+    """Propose the model's inputs, of the table read as the model's encoders know its cells.
+
+    Returns
+    -------
+    tuple of Table, Proposal and tuple[str, ...]
+        The table with the types that the model takes, its inputs, and what was assumed.
+    """
     mapped = [entry.column for entry in said.inputs]
-    table = _with_what_it_takes(read, card, subject, favourable, mapped)
-    table = _without_other_texts(table, card, subject.text)
-    with concerning("prepare" if subject.prepare else "map"):
-        proposal = propose(
-            with_codes(codes, mapping_file.with_names(said, card)),
-            table,
-            subject.label,
-            favourable,
-            subject.model_favourable,
-            threshold=subject.threshold,
-            arrangement=how.arrangement,
-        )
-    return table, proposal
+
+    def proposed() -> tuple[Table, Proposal]:
+        table = _with_what_it_takes(read, card, subject, favourable, mapped)
+        table = _without_other_texts(table, card, subject.text)
+        with concerning("prepare" if subject.prepare else "map"):
+            return table, propose(
+                with_codes(codes, mapping_file.with_names(said, card)),
+                table,
+                subject.label,
+                favourable,
+                subject.model_favourable,
+                threshold=subject.threshold,
+                arrangement=how.arrangement,
+            )
+
+    table, proposal = proposed()
+    reading = known_values.settled(card, table, proposal.inputs)
+    if reading.dialect != table.source.dialect:
+        with concerning("data"):
+            read = included(worker.read_table(subject.data, reading.dialect), _decided(subject))
+            read = _with_text(read, subject)
+        table, proposal = proposed()
+    return table, proposal, (*_included(read, table), *reading.notes)
 
 
 def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
@@ -487,7 +494,7 @@ def _included(before: Table, table: Table) -> Iterator[str]:
     names = [
         c.name
         for c, was in zip(table.columns, before.columns, strict=True)
-        if c.kind is not was.kind
+        if was.kind is Kind.IGNORED and c.kind is not was.kind
     ]
     if names:
         yield (

@@ -59,9 +59,8 @@ def settled(card: ModelCard, table: Table, inputs: Sequence[Input | None]) -> Se
             numeric = False if (compared or odd) and _is_number(column, reading) else None
             values = _not_missing(column, known, before)
             kept = tuple(t for t in before.missing if t not in values) if values else None
-            found = ColumnReading(numeric=numeric, missing=kept)
-            if found != ColumnReading():
-                found = ColumnReading(numeric=numeric, missing=kept, by_model=True)
+            settles = numeric is False or bool(values)
+            found = ColumnReading(numeric=numeric, missing=kept, by_model=settles)
             texts += [name] if numeric is False else []
             if values:
                 notes.append(
