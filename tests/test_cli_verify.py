@@ -273,6 +273,7 @@ def test_decided_cells_are_followed_by_audit_verify_and_reproduce(tmp_path, veri
         (("--numeric", "age=1,234"), "does not show a number format"),
         (("--numeric", "sex"), phrases.NO_NUMBERS),
         (("--numeric", "age", "--categorical", "age"), "can be only one of"),
+        (("--numeric", "age", "--text", "age"), "Omit all but one of them.\n"),
     ],
 )
 def test_what_cannot_be_decided_of_cells_is_told(tmp_path, capsys, words, said):

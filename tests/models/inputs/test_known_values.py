@@ -209,6 +209,20 @@ def test_the_auditors_word_goes_before(worker, tmp_path):
     assert found.table.source.dialect.columns == asked.columns
 
 
+def test_what_was_decided_of_other_columns_is_kept_where_the_encoder_settles_one(worker, tmp_path):
+    table = people(sex=("F", "M"), zone=("1.0", "2.0"))
+    words = [" ".join(RNG.choice(["was", "late", "paid", "often"], 9)) for _ in range(ROWS)]
+    table = table.assign(client=[f"c{i:05}" for i in range(ROWS)], said=words)
+    asked = written(tmp_path, table, trained(table, ("sex", "zone"), "one-hot"))
+    decided = {"client": ColumnReading(numeric=False)}
+    found = inspect(worker, msgspec.structs.replace(asked, columns=decided), lambda _: None)
+    assert found.table.column("zone").values == ("1.0", "2.0")
+    assert found.table.column("client").kind is Kind.NOMINAL
+    found = inspect(worker, msgspec.structs.replace(asked, text="sex"), lambda _: None)
+    assert found.table.column("said").kind is Kind.IGNORED
+    assert not any("“said”" in note for note in found.notes)
+
+
 def test_cells_are_kept_as_they_are_where_nothing_tells(worker, tmp_path):
     table = people(sex=("F", "M"), region=("EU", "AS", "NA", "None"))
     model = trained(table, ("sex",))
