@@ -11,7 +11,9 @@ from fairdesk.data.table import Column, Kind
 from fairdesk.report.content.redaction import OTHER, Shown, kept_groups
 
 #: What in a manifest tells how names of the data are taken.
-_NAMING = ("codes", "hints", "names", "domain_file", "map_file")
+_NAMING = ("codes", "hints", "names")
+#: Members that are files of a command.
+_FILES = ("domain_file", "map_file")
 #: What in a manifest may speak of names of the data, and what in it is no speech.
 _SPEAKING = ("spec", "runs", "commands")
 _SILENT = ("sha256", "state", "method", "kind", "role", "how", "type", "started", "ended")
@@ -51,7 +53,8 @@ class RedactedJson:
         """Return a JSON file without values that may not be named; an empty text stays one."""
         if self._shown.whole or not text:
             return text
-        return msgspec.json.encode(self._nameless(msgspec.json.decode(text))).decode()
+        document = self._nameless(msgspec.json.decode(text))
+        return msgspec.json.encode(self._spoken_of(document, strict=True)).decode()
 
     def _spoken_of(self, node: Any, *, strict: bool = False) -> Any:  # noqa: ANN401 - any JSON
         """Leave names out of whatever text stands in JSON; what a column is called is none."""
@@ -77,7 +80,11 @@ class RedactedJson:
         if {"at", "what", "kind"} <= node.keys():
             return self._entry(node)
         node = {
-            name: self._nameless(each) if name in _NAMING else self._without(each)
+            name: self.file(each)
+            if name in _FILES
+            else self._nameless(each)
+            if name in _NAMING
+            else self._without(each)
             for name, each in node.items()
         }
         match node.get("type"):
