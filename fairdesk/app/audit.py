@@ -284,7 +284,11 @@ def _unmeasured(runs: Collection[RunRecord]) -> Iterator[str]:
     for run in runs:
         # that a run failed is said apart
         if run.state != "failed" and not _measured(run):
-            why = run.message or "It ended before its first result."
+            why = run.message or (
+                "It ended before its first result."
+                if run.state != "done" or not run.rejected
+                else "No instance that it reached has a comparison that the data support."
+            )
             yield f"“{method_named(run.method).title}” measured nothing: {why}"
 
 

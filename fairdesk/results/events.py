@@ -84,8 +84,8 @@ class Progress(msgspec.Struct, frozen=True, tag=True):
     queries : int
         Rows sent to the model, whether for its answer or for its gradient.
     rejected : int
-        People whom the search would have gone to, but who break a constraint or are too far from
-        anybody real.
+        People whom the search would have gone to, but who break a constraint, are too far from
+        anybody real, or have no comparison.
     seconds : dict[str, float]
         Wall seconds spent in the method so far, per phase; filled in by `timed`.
     """

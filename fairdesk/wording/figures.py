@@ -598,7 +598,8 @@ def near_sentence(
 
 def _few_sentence(run: RunRecord) -> str:
     """Say how many plausible pairs there are where a search that ended found few."""
-    if not run.spec.plausible or run.state != "done" or run.found >= FEW_PAIRS:
+    searched = run.spec.plausible and run.state == "done" and run.tried
+    if not searched or run.found >= FEW_PAIRS:
         return ""
     if not run.found:
         return say(

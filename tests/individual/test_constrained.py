@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.support import Support
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.models.model import labels
-from fairdesk.results.events import Found
+from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, integer
 
 SEARCHES = {
@@ -284,3 +285,22 @@ def test_those_who_may_not_go_are_counted():
         _, _, progress = run(name, domain, model)
         rejected = {event.phase: event.rejected for event in progress}
         assert 0 < rejected["global"] < rejected["local"]
+
+
+@pytest.mark.parametrize("support", [Support(("not (sex = 0 and years = 0)",)), Support()])
+@pytest.mark.parametrize("search", [SEARCHES["maft"], SEARCHES["uniform"]], ids=["maft", "uniform"])
+def test_an_instance_without_a_comparison_is_not_tested(search, support):
+    """Each number of years goes with one sex, by constraints or by what the data support."""
+    lone = ("years <= 2 implies sex = 1", "years > 2 implies sex = 0")
+    attributes = tuple(each for each in ATTRIBUTES if each.name != "race")
+    domain = Domain(attributes, lone, support=support)
+    people = domain.sample(np.random.default_rng(2), 200)
+    context = SearchContext(Network(domain, np.random.default_rng(1)), domain)
+    run, options = search
+    last = [
+        each
+        for each in run(context, people, options, np.random.default_rng(0))
+        if isinstance(each, Progress)
+    ][-1]
+    assert (last.tried, last.found) == (0, 0)
+    assert last.rejected > 0

@@ -277,7 +277,8 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
     with people_store(tmp_path) as store:
         for plausible in (True, False):
             store.end_run(store.begin_run(RunSpec("maft", plausible=plausible)), "done")
-        few, whole = store.runs()
+        nothing, whole = store.runs()
+        few = msgspec.structs.replace(nothing, tried=9)
         told = figures.near_sentence(few)
         assert figures.near_sentence(whole) == ""
         many = msgspec.structs.replace(few, found=figures.FEW_PAIRS)
@@ -290,6 +291,7 @@ def test_a_search_that_was_kept_to_plausible_pairs_says_so_and_how_few_it_found(
     both = figures.near_sentence(few, Reference(0.93, 0.0, by_distance=False))
     assert "tested: no more unusual than the data rows, and no farther" in both
     assert told.endswith(f"{phrases.NOT_LIMITED_COMPARES}.")
+    assert phrases.NOT_LIMITED_COMPARES not in figures.near_sentence(nothing)
     one = msgspec.structs.replace(few, found=1)
     assert figures.near_sentence(one).endswith(phrases.PLAUSIBLE_FOUND.format("1", " was"))
     for each in (many, stopped):

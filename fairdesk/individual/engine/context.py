@@ -74,6 +74,13 @@ class CombinationScores:
         return CombinationScores(self.scores[which], self.labels[which], allowed)
 
     @property
+    def compared(self) -> NDArray[np.bool_]:
+        """``(n,)``; whether the similar set has two members that may be, or more."""
+        if self.allowed is None:
+            return np.ones(len(self.labels), dtype=np.bool_)
+        return np.asarray(self.allowed.sum(axis=1) > 1)
+
+    @property
     def discriminatory(self) -> NDArray[np.bool_]:
         """``(n,)``; whether some two members of the similar set are decided differently."""
         if self.allowed is None:
@@ -168,11 +175,13 @@ class SearchContext:
         Above 0, two members of a similar set also count when they are decided alike and their
         scores of that decision differ by more than this; set before anybody is checked.
     tried : int
-        Unique people checked.
+        Unique instances checked that have a comparison.
     found : int
         Unique discriminatory instances among them that were given out, re-checked.
     rejected : int
         People whom the search would have gone to but may not; counted by whoever bars them.
+    uncompared : int
+        Unique instances checked that have no comparison: in progress these are rejected.
     fits : callable, optional
         As given; with a criterion only what is near to a row of the data, too.
     over : bool
@@ -212,6 +221,7 @@ class SearchContext:
         self.tried = 0
         self.found = 0
         self.rejected = 0
+        self.uncompared = 0
         self.favourable = 1
         self.repeatability = Repeatability()
         self.over = False
@@ -332,7 +342,9 @@ class SearchContext:
             hit = answers.discriminatory
             if self.gamma:
                 hit |= answers.span()[0] > self.gamma
-            self.tried += len(new)
+            compared = int(answers.compared.sum())
+            self.tried += compared
+            self.uncompared += len(new) - compared
             self._book(new[hit], keys, rows, combination, answers[hit])
         return self._people.verdicts(keys)
 
@@ -427,9 +439,8 @@ class SearchContext:
 
     def progress(self, phase: str, done: int, total: int) -> Progress:
         """Return how far the search is, with the counts so far."""
-        return Progress(
-            phase, done, total, self.tried, self.found, self.queries, rejected=self.rejected
-        )
+        rejected = self.rejected + self.uncompared
+        return Progress(phase, done, total, self.tried, self.found, self.queries, rejected=rejected)
 
     def _take_booked(self) -> tuple[Rows, NDArray[np.intp], CombinationScores]:
         """Take what is booked: who, their combinations, and what was answered."""

@@ -164,12 +164,13 @@ class _Search:
 
     def _check(self, case: _Case) -> None:
         """Check a person; around a discriminatory one search directedly."""
-        tried = self.context.tried
+        met = self.context.tried + self.context.uncompared
         hit = self.context.check(case.row[None], np.array([case.combination]))[0]
         if hit:
             (explanation,) = self._explained([case])
             self._queue(directed(explanation, self.protected, self.options.T2), case, DIRECTED)
-        if hit or self.context.tried > tried:  # else the person is too far from anybody real
+        # the others are too far from anybody real
+        if hit or self.context.tried + self.context.uncompared > met:
             self.due.append(case)
 
     def _toggle_due(self) -> None:
