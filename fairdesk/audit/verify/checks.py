@@ -74,7 +74,7 @@ _BY_CHANCE = (
     *(GroupGap, LinearGroup, TermRate, RuleSet, Trial),
 )
 #: For what is proven once more, unless somebody says otherwise.
-SECONDS = 6.0
+SECONDS = 3.0
 _NO_MODEL = "The model was not given: give it with --model."
 _NO_DATA = "The data were not given: give them with --data."
 _SAMPLED = "Only a sample of the rows is at hand."
