@@ -121,6 +121,21 @@ def test_a_case_gets_its_right_value(case, tmp_path, monkeypatch, shared_guests,
 
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the cases are not here")
+def test_one_attribute_in_several_columns_changes_as_a_whole(
+    tmp_path, monkeypatch, shared_guests, capsys
+):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = FOLDER / "onehot_protected"
+    words = ["audit", "--data", folder / "table.csv", "--model", folder / "model.joblib"]
+    words += ["--label", "ok", "--favourable", "1", "--protected", "race_Black", "--json"]
+    words += ["--method", "estimate", "--out", tmp_path / "out"]
+    assert cli.main([str(word) for word in words]) == 0
+    figures = json.loads(capsys.readouterr().out)["figures"]
+    share = next(each for each in figures if each.get("instances") == "data")
+    assert (share["attributes"], share["hits"], share["n_samples"]) == (["race"], 299, 1200)
+
+
+@pytest.mark.skipif(not FOLDER.is_dir(), reason="the cases are not here")
 def test_numbers_given_by_hand_are_stated_or_asked_for(
     tmp_path, monkeypatch, shared_guests, capsys
 ):

@@ -5,8 +5,9 @@ Both fill in an `AuditPlan`; only it makes of that a domain and an `AuditSpec`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,7 @@ from fairdesk.data.domain.attributes import (
     attribute_of,
 )
 from fairdesk.data.domain.constraint_check import constrained_domain
+from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.support import CompanionChoice, Support, chosen_support, learn_support
 from fairdesk.data.table import Column, Kind, Table
@@ -125,27 +127,55 @@ class AuditPlan:
         """
         if self.table is None or self.mapping is None:
             return ()
+        groups = self.groups()
         if self.predictions:
+            following = set(chain(*groups.values()))
             return tuple(
                 column.name
                 for column in self.table.columns
-                if column.kind not in _NO_PEOPLE
-                and column.name not in (self.label, self.predictions)
+                if column.kind is not Kind.TEXT
+                and self._may_be_used(column)
+                and column.name not in following
             )
         used = {each.attribute for each in self.mapping.inputs}
+        used |= {name for name, columns in groups.items() if not used.isdisjoint(columns)}
         return tuple(name for name in self.table.names if name in used and name != self.label)
+
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Return the attributes that are in several columns of 0 and 1, with these columns."""
+        return {
+            column.name: column.derived
+            for column in (() if self.table is None else self.table.columns)
+            if column.is_one_hot and self._may_be_used(column)
+        }
+
+    def _may_be_used(self, column: Column) -> bool:
+        """Return whether a column is neither excluded nor the outcome, nor follows from that."""
+        outcomes = {self.label, self.predictions}
+        return column.kind is not Kind.IGNORED and outcomes.isdisjoint(
+            (column.name, *column.derived)
+        )
+
+    def all_constraints(self) -> tuple[str, ...]:
+        """Return the constraints, and that columns of 0 and 1 follow the attribute they are of."""
+        used = self.attribute_names()
+        follow = (
+            Dependence(column, name).text
+            for name, columns in self.groups().items()
+            for column in columns
+            if column in used
+        )
+        return tuple(dict.fromkeys((*follow, *self.constraints)))
 
     def unused_names(self) -> tuple[str, ...]:
         """Return the columns that the model does not use, apart from the label and ignored ones."""
         if self.table is None or self.mapping is None:
             return ()
-        used = self.attribute_names()
+        used = {*self.attribute_names(), *chain(*self.groups().values())}
         return tuple(
             column.name
             for column in self.table.columns
-            if column.name not in used
-            and column.name != self.label
-            and column.kind is not Kind.IGNORED
+            if column.name not in used and self._may_be_used(column)
         )
 
     def unseen_names(self) -> tuple[str, ...]:
@@ -255,8 +285,8 @@ class AuditPlan:
             When a protected or limited column is no attribute.
         """
         table, names = self.data(), self.attribute_names()
-        ages = {each.derived: each.name for each in table.columns if each.derived}
-        protected = [ages.get(name, name) for name in protected]
+        derived = {name: each.name for each in table.columns for name in each.derived}
+        protected = [derived.get(name, name) for name in protected]
         for name in protected:
             with concerning("protected"):
                 table.index(name)
@@ -283,13 +313,17 @@ class AuditPlan:
                     setting="limits",
                 )
         self.constraints = limits.constraints
+        groups = self.groups()
+        following = set(chain(*groups.values()))
         self.choices = {
             name: replace(
-                _choice(table.column(name), limits, protected=name in protected),
+                _choice((name, *groups.get(name, ())), limits, protected=name in protected),
                 thresholds=name in edges,
             )
             for name in known
         }
+        for name in following.intersection(known):
+            self.choices[name] = replace(self.choices[name], role=Role.VARIES)
 
     @property
     def only_texts(self) -> bool:
@@ -318,7 +352,11 @@ class AuditPlan:
         """
         with concerning("limits"):
             return constrained_domain(
-                self.attributes(), self.constraints, self.data(), self.unseen(), self.support()
+                self.attributes(),
+                self.all_constraints(),
+                self.data(),
+                self.unseen(),
+                self.support(),
             )
 
     def support(self) -> Support:
@@ -336,9 +374,10 @@ class AuditPlan:
     def found_support(self) -> Support:
         """Return what the data support, with the companions that were found; remembered."""
         table, attributes = self.data(), self.attributes()
-        key = (id(table), attributes, self.constraints)
+        constraints = self.all_constraints()
+        key = (id(table), attributes, constraints)
         if self._learned is None or self._learned[0] != key:
-            self._learned = key, learn_support(attributes, table, self.constraints)
+            self._learned = key, learn_support(attributes, table, constraints)
         return self._learned[1]
 
     def spec(self) -> AuditSpec:
@@ -412,16 +451,16 @@ def _attribute(column: Column, choice: Choice, *, unknown: bool) -> Attribute:
     )
 
 
-def _choice(column: Column, limits: Limits, *, protected: bool) -> Choice:
-    """Return what limits say of a column."""
-    limit = limits.attributes.get(column.name)
-    fixed = isinstance(limit, Limit) and limit.role == "fixed"
+def _choice(names: Sequence[str], limits: Limits, *, protected: bool) -> Choice:
+    """Return what limits say of an attribute, given its name and those of its columns."""
+    said = [limits.attributes.get(name) for name in names]
+    fixed = any(isinstance(limit, Limit) and limit.role == "fixed" for limit in said)
     if fixed and protected:
         raise SpecError(
-            f"The attribute “{column.name}” cannot be protected and fixed.",
+            f"The attribute “{names[0]}” cannot be protected and fixed.",
             why="All values of a protected attribute are tested for every instance.",
             remedy="Omit one of the two.",
             setting="limits",
         )
     role = Role.PROTECTED if protected else Role.FIXED if fixed else Role.VARIES
-    return Choice(role, given=limit)
+    return Choice(role, given=said[0])

@@ -80,4 +80,4 @@ def _absent(plan: AuditPlan) -> tuple[AbsentCombination, ...]:
     """Find what constraints could exclude; nothing where there is no model to query."""
     if plan.mapping is None or not plan.mapping.inputs:
         return ()
-    return absent_combinations(plan.attributes(), plan.data())
+    return absent_combinations(plan.attributes(), plan.data(), plan.all_constraints())

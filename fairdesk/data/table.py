@@ -107,6 +107,8 @@ class Dialect(msgspec.Struct, frozen=True):
         for “Köln”) are read as what they were meant to be.
     ages : dict[str, str]
         Columns of dates from which a column of ages follows, each with the date of the ages.
+    groups : dict[str, tuple[str, ...]]
+        Attributes that are in several columns of 0 and 1, with these.
     delimiter : str
         One character.
     encoding : str
@@ -129,6 +131,7 @@ class Dialect(msgspec.Struct, frozen=True):
     columns: dict[str, ColumnReading] = msgspec.field(default_factory=dict)
     encoding_mended: bool = False
     ages: dict[str, str] = msgspec.field(default_factory=dict)
+    groups: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
     def reading(self, name: str) -> ColumnReading:
         """Return what was decided of a column; nothing where it is not named."""
@@ -223,8 +226,9 @@ class Column(msgspec.Struct, frozen=True):
         How many cells are odd, mended ones among them.
     garbled : tuple[Garbled, ...]
         Texts in another encoding, the most frequent first, at most `MOST_LISTED`.
-    derived : str
-        Of ages: the column of dates from which they follow; it is no column of the file.
+    derived : tuple[str, ...]
+        Of ages, the column of dates from which they follow; of an attribute that is in several
+        columns of 0 and 1, these. It is no column of the file.
     """
 
     name: str
@@ -241,7 +245,12 @@ class Column(msgspec.Struct, frozen=True):
     odd: tuple[OddCell, ...] = ()
     odd_rows: int = 0
     garbled: tuple[Garbled, ...] = ()
-    derived: str = ""
+    derived: tuple[str, ...] = ()
+
+    @property
+    def is_one_hot(self) -> bool:
+        """Whether it is an attribute that the file has in several columns of 0 and 1."""
+        return bool(self.derived and self.values)
 
     def text(self, code: float) -> str:
         """Write a code as the file would (with a decimal point); missing as its token."""

@@ -63,13 +63,14 @@ def figures(
             "format": source.dialect.format,
             "table": source.dialect.table,
             "rows": source.rows,
-            "columns": len(found.table.columns),
+            "columns": sum(not column.derived for column in found.table.columns),
             "problems": [problem.what for problem in problems(found.table)],
             "odd_cells": {each.name: each.odd for each in found.table.columns if each.odd},
             "garbled": {each.name: each.garbled for each in found.table.columns if each.garbled},
             "number_formats": {
                 each.name: each.format for each in found.table.columns if each.format is not None
             },
+            "one_hot": {each.name: each.derived for each in found.table.columns if each.is_one_hot},
             "decided": {
                 "columns": source.dialect.columns,
                 "encoding_mended": source.dialect.encoding_mended,
@@ -135,9 +136,10 @@ def warnings(found: Inspection) -> tuple[str, ...]:
 
 
 def cells(table: Table) -> list[str]:
-    """List the cells that are not what the rest of their column is, and how to decide of them."""
+    """List attributes in several columns, and cells unlike their column, with how to decide."""
     changed = [problem for problem in problems(table) if problem.changes]
-    lines = [f"  {problem.what} {problem.remedy}" for problem in changed]
+    lines = [f"  {column.note}" for column in table.columns if column.is_one_hot]
+    lines += [f"  {problem.what} {problem.remedy}" for problem in changed]
     dialect = table.source.dialect
     undecided = [column.name for column in table.columns if is_undecided(column, dialect)]
     if undecided:
@@ -200,7 +202,8 @@ def summary(
 ) -> str:
     """Say what came of it, for people."""
     card, mapping, source = found.card, found.mapping, found.table.source
-    size = f"{words.number(source.rows)} rows, {len(found.table.columns)} columns"
+    columns = sum(not column.derived for column in found.table.columns)
+    size = f"{words.number(source.rows)} rows, {columns:,} columns"
     lines = [
         f"Data: {source.path}: {size}.",
         f"Model: {card.format}. {card.summary.rstrip('.')}."

@@ -120,12 +120,11 @@ def only(wizard, method):
     picker.list.setCurrentItem(picker.items[method])
 
 
-def take_model(wizard, **card):
+def take_model(wizard, names=("sex", "age", "income", "housing"), **card):
     """Answer the model page without a model file: what is asked of it is tested elsewhere."""
     state = wizard.state
-    names = ("sex", "age", "income", "housing")
     inputs = tuple(
-        Input(name, name, How.AS_IS if name in ("age", "income") else How.LABEL) for name in names
+        Input(name, name, How.LABEL if name in ("sex", "housing") else How.AS_IS) for name in names
     )
     about = {
         "path": "loans.pkl",
@@ -519,6 +518,28 @@ def tick(ticks, values):
         item = ticks.list.item(row)
         wanted = item.text() in values
         item.setCheckState(Qt.CheckState.Checked if wanted else Qt.CheckState.Unchecked)
+
+
+def test_one_attribute_in_several_columns_is_offered_as_one(qtbot, wizard, loans, tmp_path):
+    lines = (loans / "loans.csv").read_text("utf-8").splitlines()
+    columns = ("race_Black", "race_Other", "race_White")
+    flags = [",".join("1" if n % 3 == i else "0" for i in range(3)) for n in range(len(lines))]
+    made = [",".join(columns), *flags]
+    rows = [f"{line},{more}" for line, more in zip(lines, made, strict=False)]
+    (tmp_path / "loans.csv").write_text("\n".join(rows), encoding="utf-8")
+    answer_data(qtbot, wizard, tmp_path)
+    take_model(wizard, ("sex", "age", *columns))
+    people = wizard.people
+    assert people.chips["race"].text() == "+  race (3 columns)"
+    assert not set(columns) & {*people.chips, *people.rows.names}
+    people.chips["race"].click()
+    domain = wizard.state.domain()
+    assert [each.name for each in domain.grouping] == ["race"]
+    assert {each.attribute: each.by for each in domain.determined} == dict.fromkeys(columns, "race")
+    assert not wizard.state.constraints
+    members = domain.similar(domain.people(wizard.state.table))
+    places = [domain.names.index(name) for name in columns]
+    assert (members[:, :, places].sum(axis=2) == 1).all()
 
 
 def test_people_answers_are_kept_when_one_goes_back(qtbot, wizard, loans, monkeypatch):

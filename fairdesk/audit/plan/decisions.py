@@ -92,6 +92,12 @@ def _about_the_columns(spec: AuditSpec, table: Table) -> Iterator[Decision]:
             {"column": name, "age_at": at},
         )
     for column in spec.columns:
+        if column.is_one_hot:
+            yield Decision(
+                f"“{column.name}” is one attribute, in {len(column.derived)} columns of 0 and 1: "
+                f"{_listed(column.derived)}.",
+                {"attribute": column.name, "columns": column.derived},
+            )
         yield from _about_reading(column, spec.data.dialect)
     for column, codes in zip(table.columns, table.codes.T, strict=True):
         inferred = _inferred(column, codes, spec.data.dialect)

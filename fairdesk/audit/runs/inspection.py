@@ -12,6 +12,7 @@ import msgspec
 from fairdesk.audit.environments import environments
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.columns.dates import dated, default_date
+from fairdesk.data.columns.one_hot import find_groups, grouped
 from fairdesk.data.columns.rereading import check_reading
 from fairdesk.data.columns.retyping import included, retype
 from fairdesk.data.profiling.outcomes import canonical, comparison
@@ -292,6 +293,21 @@ def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
 
 
 def _table(worker: Worker, subject: Subject) -> Table:
+    table = _read(worker, subject)
+    outcomes = (subject.label, subject.predictions)
+    if table.source.sample is not None and subject.protected:
+        for name, columns in find_groups(table, outcomes).items():
+            if not {name, *columns}.isdisjoint(subject.protected):
+                raise DataError(
+                    f"The columns {listing(columns)} are one attribute, and cannot be combined in "
+                    "a table that is read in parts.",
+                    remedy="Audit a random part of its rows, in a file that fits into memory.",
+                    setting="protected",
+                )
+    return grouped(table, outcomes)
+
+
+def _read(worker: Worker, subject: Subject) -> Table:
     table = _found_table(worker, subject)
     born = dated(table, subject.protected)
     if not subject.columns and not subject.encoding_mended and not born:

@@ -130,7 +130,7 @@ def with_ages(
             high=float(there.max()),
             missing=int(np.isnan(ages).sum()),
             note=f"Whole years from “{name}” to {at}.",
-            derived=name,
+            derived=(name,),
         )
         columns, codes = (*columns, column), np.column_stack([codes, ages])
     return columns, codes

@@ -90,7 +90,6 @@ def absent_combinations(
     """
     rows = encode(attributes, table)
     known = [parse(text, attributes) for text in constraints]
-    tied = {frozenset(each.names) for each in known if isinstance(each, Dependence)}
     rules = [each for each in known if isinstance(each, Constraint)]
     sides = [
         side
@@ -99,11 +98,12 @@ def absent_combinations(
         and len(side := _side(attribute, place, rows[:, place])) > 0
     ]
     following = [each for each in known if isinstance(each, Dependence)]
+    sources = {each.attribute: each.by for each in following}
     found: list[AbsentCombination] = []
     for one, other in combinations(sides, 2):
         if one.attribute.role is other.attribute.role is Role.FIXED:
             continue
-        if frozenset((one.attribute.name, other.attribute.name)) in tied:
+        if _root(one.attribute.name, sources) == _root(other.attribute.name, sources):
             continue
         if of_protected:
             protected = [each.attribute.role is Role.PROTECTED for each in (one, other)]
@@ -116,6 +116,17 @@ def absent_combinations(
         together = _follows(ways, rows, table, following) if len(absent) > 1 else None
         found += absent if together is None else [together]
     return tuple(sorted(found, key=lambda each: (-each.expected, each.what)))
+
+
+def _root(name: str, sources: dict[str, str]) -> str:
+    """Return the attribute that determines another, or that itself.
+
+    What the same one determines has values together that the data have, and no others.
+    """
+    chain = [name]
+    while (source := sources.get(chain[-1])) is not None and source not in chain:
+        chain.append(source)
+    return chain[-1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def learn_support(
     rows = encode(attributes, table)
     found = find_companions(attributes, rows)
     absent = absent_combinations(attributes, table, constraints, of_protected=True)
-    parsed = (parse(each.constraint, attributes) for each in absent)
+    parsed = [parse(text, attributes) for text in (*constraints, *(a.constraint for a in absent))]
     determined = {each.attribute for each in parsed if isinstance(each, Dependence)}
     found = tuple(each for each in found if each.attribute not in determined)
     return Support(

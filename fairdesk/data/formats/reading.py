@@ -11,6 +11,7 @@ import numpy as np
 
 from fairdesk.data.columns.columns import numbered, typed
 from fairdesk.data.columns.dates import with_ages
+from fairdesk.data.columns.one_hot import with_groups
 from fairdesk.data.columns.texts import Numbers, Texts
 from fairdesk.data.formats.cells import Cells, Watch, readable
 from fairdesk.data.formats.delimited import read_delimited
@@ -112,6 +113,7 @@ def read_table(
         return {row: row + 1 for row in wanted}
 
     columns, codes = with_ages(tuple(numbered(columns, lines)), codes, dialect)
+    columns, codes = with_groups(columns, codes, dialect.groups)
     source = Source(str(path.absolute()), fingerprint, rows, dialect, tables)
     return Table(source, columns, codes)
 

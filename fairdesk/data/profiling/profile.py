@@ -286,9 +286,11 @@ def _problems_of(column: Column, codes: NDArray[np.float64], dialect: Dialect) -
         yield Problem(column.name, column.note or f"{name} is empty.", "It is excluded.")
         return
     if column.note:
-        yield Problem(
-            column.name, column.note, "No action is needed; you can rename it in the file."
-        )
+        remedy = "No action is needed; you can rename it in the file."
+        if column.derived:
+            apart = "; exclude it if its columns are to be changed separately"
+            remedy = f"No action is needed{apart if column.is_one_hot else ''}."
+        yield Problem(column.name, column.note, remedy)
     nearly_numbers = None if column.kind.is_number else _nearly_numbers(column, dialect)
     if nearly_numbers:
         yield nearly_numbers

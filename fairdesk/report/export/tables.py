@@ -192,6 +192,7 @@ def write_exactly(path: Path, extended: Extended) -> None:
         When it cannot be written.
     """
     dialect = extended.table.source.dialect
+    extended = replace(extended, table=_own(extended.table), added=_own(extended.added))
     with _own_rows(extended) as own:
         _write(path, extended, own, dialect.encoding, header=dialect.header)
 
@@ -206,10 +207,19 @@ def write_guarded(path: Path, extended: Extended) -> None:
     ReportError
         When it cannot be written.
     """
+    extended = replace(extended, table=_own(extended.table), added=_own(extended.added))
     with _own_rows(extended) as own:
         _write(
             path, extended, replace(own, first="", end="\n"), "utf-8-sig", header=True, safe=True
         )
+
+
+def _own(table: Table) -> Table:
+    """Return a table without the columns that follow from others: its file does not have them."""
+    own = [place for place, column in enumerate(table.columns) if not column.derived]
+    if len(own) == len(table.columns):
+        return table
+    return replace(table, columns=tuple(table.columns[i] for i in own), codes=table.codes[:, own])
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def test_ages_are_whole_years_at_a_date(tmp_path):
     cells = ["30/06/2000", "01/07/2000", "29/02/2004", "31/12/1990", "", "31/12/2030"] * 2
     table = with_ages(people(tmp_path, cells))
     column = table.column("age from born")
-    assert (column.kind, column.derived) == (Kind.INTEGER, "born")
+    assert (column.kind, column.derived) == (Kind.INTEGER, ("born",))
     assert (column.low, column.high, column.missing) == (20.0, 33.0, 4)
     ages = table.codes[:6, table.index("age from born")].tolist()
     assert ages[:4] == [24.0, 23.0, 20.0, 33.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from fairdesk.data.columns.one_hot import grouped
 from fairdesk.data.columns.retyping import retype
 from fairdesk.data.profiling.profile import Problem, histogram, problems, suggest_label
 from fairdesk.data.table import Column, Kind, Table
@@ -50,6 +51,7 @@ def look(table: Table, kinds: dict[str, Kind], before: Reading | None, job: Job)
 
     Columns that are as they were ``before`` are not looked at again.
     """
+    table = grouped(table)
     refused, taken = [], {}
     for name, kind in kinds.items():
         if name not in table.names:

@@ -217,7 +217,7 @@ class DataPage(Page):
     def _read_table(self) -> None:
         """Read another sheet or table of the file, whose columns are others."""
         wanted = msgspec.structs.replace(
-            self._dialect(), table=self.written.table.currentData(), columns={}
+            self._dialect(), table=self.written.table.currentData(), columns={}, ages={}, groups={}
         )
         table = self.state.table
         if self._path is not None and table is not None and wanted != table.source.dialect:

@@ -136,7 +136,7 @@ class ConstraintsEditor(QWidget):
         if state.table is None or not attributes:
             return
         if not state.predictions:  # there is no model that a search could query
-            self.absent.look(state.table, attributes, state.constraints)
+            self.absent.look(state.table, attributes, state.all_constraints())
         now = _Question(state.table, attributes, state.constraints)
         if self._asked is None or not _same(self._asked, now):
             self._asked = now

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 from PySide6.QtCore import QSignalBlocker
@@ -126,7 +127,10 @@ class PeoplePage(Page):
         if table is None:
             self.rows.clear()
             return
-        seen, unseen = self.state.attribute_names(), self.state.unseen_names()
+        # the columns of an attribute that is in several follow it
+        following = set(chain(*self.state.groups().values()))
+        seen = [name for name in self.state.attribute_names() if name not in following]
+        unseen = self.state.unseen_names()
         self.rows.show_columns(table, seen, unseen, self.desk.histograms)
         self._build_suggestions(table)
         shown = (*unseen, self.state.predictions)
@@ -144,10 +148,12 @@ class PeoplePage(Page):
         self._suggest.setVisible(bool(names))
         self._suggestions.addWidget(Words("Often protected:", tone="quiet", wrap=False), 0, 0)
         self.chips = {}
+        groups = self.state.groups()
         for place, name in enumerate(names[:8]):
             chip = QPushButton()
             chip.setCheckable(True)
             chip.setAutoDefault(False)
+            chip.setProperty("columns", len(groups.get(name, ())))
             chip.setAccessibleName(f"Protect {name}")
             chip.setToolTip(tips.plain(f"Press to mark “{name}” as protected"))
             chip.toggled.connect(partial(self._press, name))
@@ -218,7 +224,7 @@ class PeoplePage(Page):
         if table is None:
             return
         try:
-            attributes, constraints = state.attributes(), state.constraints
+            attributes, constraints = state.attributes(), state.all_constraints()
             unseen, examined = state.unseen(), state.examined()
         except SpecError:
             return
@@ -331,7 +337,9 @@ class PeoplePage(Page):
         blocked = QSignalBlocker(chip)
         chip.setChecked(protected)
         del blocked
-        chip.setText(f"{'✓' if protected else '+'}  {short(name).replace('&', '&&')}")
+        columns = chip.property("columns")
+        text = f"{short(name)} ({columns} columns)" if columns else short(name)
+        chip.setText(f"{'✓' if protected else '+'}  {text.replace('&', '&&')}")
 
 
 def _judged(domain: Domain, table: Table) -> SpecError | None:

@@ -64,13 +64,11 @@ class DomainPlan(AuditPlan):
     def determined_by(self) -> dict[str, str]:
         """Return which attributes follow which others, as the constraints say."""
         found: dict[str, str] = {}
-        if not self.constraints:
-            return found
         try:
             attributes = self.attributes()
         except SpecError:
             return found
-        for text in self.constraints:
+        for text in self.all_constraints():
             try:
                 said = parse(text, attributes)
             except SpecError:
@@ -104,7 +102,7 @@ class DomainPlan(AuditPlan):
         """
         table, attributes, unseen = self.data(), self.attributes(), self.unseen()
         known = self._examined
-        choices = attributes, self.constraints, unseen, self.companion_decisions()
+        choices = attributes, self.all_constraints(), unseen, self.companion_decisions()
         if known is not None and known.is_of(table, *choices):
             return known
         if len(table.codes) * max(len(attributes), 1) > AT_ONCE:
