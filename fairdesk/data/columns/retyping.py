@@ -57,7 +57,8 @@ def included(table: Table, names: Collection[str]) -> Table:
     for column in table.columns:
         if column.kind is not Kind.IGNORED or column.name not in names:
             continue
-        for kind in (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
+        names_only = table.source.dialect.reading(column.name).numeric is False
+        for kind in (Kind.NOMINAL,) if names_only else (Kind.INTEGER, Kind.REAL, Kind.NOMINAL):
             with suppress(DataError):  # of another kind; an empty one stays excluded
                 table = retype(table, column.name, kind)
                 break
