@@ -303,7 +303,6 @@ def test_where_no_comparison_is_supported_no_pair_is_found(audited):
         assert told["rejected"] > 0
     code, told, _ = audited(table, model, *MAFT, "--companions", "none", plain=True)
     assert code == 3
-    assert "No instances were tested." in told
     assert phrases.NOT_LIMITED_COMPARES not in told
     assert "has a comparison that the data support" in told
 
