@@ -190,7 +190,7 @@ def _of_names(attribute: Attribute, place: int, codes: Rows, inside: NDArray[np.
     frequency = np.bincount(values[inside], minlength=len(attribute.values))
     enough = np.flatnonzero(frequency >= LEAST_EXPECTED)
     chosen = np.sort(enough[np.argsort(-frequency[enough], kind="stable")[:_MOST_VALUES]])
-    cell_of = np.full(len(attribute.values), chosen.size)
+    cell_of = np.full(max(1, len(attribute.values)), chosen.size)
     cell_of[chosen] = np.arange(chosen.size)
     each = np.arange(chosen.size)
     return _Side(
