@@ -338,7 +338,7 @@ def elsewhere(monkeypatch, tmp_path):
     made = []
     there = Environment(tmp_path, "scikit-learn 1.3.2, Python 3.11", {})
     monkeypatch.setattr(environments, "needed", lambda _contents: NEEDED)
-    monkeypatch.setattr(environments, "find", lambda _needed: there if made else None)
+    monkeypatch.setattr(environments, "find", lambda _needed, *_: there if made else None)
     monkeypatch.setattr(environments, "command", lambda _there: ("guest",))
     return made, there
 
