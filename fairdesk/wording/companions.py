@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.domain import Domain
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many
@@ -68,7 +69,17 @@ def proposed_said(companion: Companion) -> str:
 
 
 def support_said(domain: Domain) -> tuple[str, ...]:
-    """Return a sentence for each companion, applied or proposed."""
+    """Return a sentence for each companion, applied or proposed, and each determined attribute."""
     support = domain.support
+    learned = set(support.constraints)
+    follows = (
+        say(
+            "“{attribute}” follows “{by}” in every row, and changes with it.",
+            attribute=each.attribute,
+            by=each.by,
+        )
+        for each in domain.determined
+        if Dependence(each.attribute, each.by).text in learned
+    )
     applied = (companion_said(each, domain.attributes) for each in support.companions)
-    return (*applied, *map(proposed_said, support.proposed))
+    return (*follows, *applied, *map(proposed_said, support.proposed))

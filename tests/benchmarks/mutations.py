@@ -93,8 +93,8 @@ MUTATIONS = {
     "neighbour-constraints": Mutation(
         "two who may be in a region are nobody to compare",
         "fairdesk/certify/neighbourhoods/prover.py",
-        "compared = space.unclear[root] | (self._members[group] > 1)",
-        "compared = space.unclear[root] | (self._members[group] > 2)",
+        "compared = space.unclear[root] | (space.compared[root] & (not space.alike))",
+        "compared = space.unclear[root] & (space.compared[root] & (not space.alike))",
         _NEIGHBOURS,
     ),
     "neighbour-band": Mutation(
@@ -314,9 +314,9 @@ MUTATIONS = {
     ),
     "unclear": Mutation(
         "the mass of where it is not clear who may be is left out of everything",
-        "fairdesk/certify/domain/population.py",
-        "space.groups] | space.unclear",
-        "space.groups] & ~space.unclear",
+        "fairdesk/certify/domain/space.py",
+        "[self.groups] | self.unclear)",
+        "[self.groups] & ~self.unclear)",
         (*_MASSES, *_PEOPLE),
     ),
     "unclear groups": Mutation(
