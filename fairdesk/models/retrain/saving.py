@@ -281,7 +281,7 @@ def _refusal(library: str) -> Iterator[None]:
     """Raise in plain words why a library cannot write a model."""
     try:
         yield
-    except (OSError, MemoryError):
+    except (OSError, MemoryError, ImportError):
         raise
     except Exception as error:
         # any kind: parts of a model may refuse to be written in ways of their own
