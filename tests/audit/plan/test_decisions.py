@@ -28,8 +28,10 @@ PLAIN = [
     "One row of the data is one applicant.",
     "The column “hired” contains the recorded outcome; its favourable value is “yes”.",
     "“1” is the model’s favourable decision. It means “yes”.",
-    "The values of “sex” are numbered by their places in the alphabet: a guess, which was "
-    "accepted.",
+    (
+        "The values of “sex” are numbered by their places in the alphabet: a guess, which was "
+        "accepted."
+    ),
     "Protected attributes: “sex”.",
 ]
 
