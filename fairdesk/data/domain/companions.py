@@ -15,16 +15,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.absent import LEAST_EXPECTED
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.results.events import Rows
 
 #: A value belongs to one protected value when it is seen with another one in at most this share of
-#: the rows that chance would bring ...
+#: the rows that chance would bring, where these are `LEAST_EXPECTED` or more.
 NEARLY = 0.05
-#: ... where chance would bring so many.
-LEAST_EXPECTED = 5.0
 #: An attribute is a companion where such values cover at least this share of both groups.
 _LEAST_SHARE = 0.05
 #: What is at most this share of the expected rows is taken for errors of recording: a companion
