@@ -58,7 +58,7 @@ def write_everything(folder, worker):
     with Store.open(path) as store:
         pair = store.pairs(PairQuery(), 0, 1)[0]
         store.learn(pair.id, "minimal", NEAREST)
-        store.log("Looked at.", "decided")
+        store.log("Looked at.", "details")
         (folder / "findings.csv").write_text("row\n", "utf-8")
         files = {"findings.csv": folder / "findings.csv"}
         store.exported("Exported.", files, sidecar(store, files).decode())

@@ -307,7 +307,7 @@ def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monke
     monkeypatch.setattr("fairdesk.audit.store.schema.now", lambda: next(times))
     assert hash_chain.set_back(store.log_entries()) == []
     for what in ("One.", "Two.", "Three."):
-        store.log(what, "decided")
+        store.log(what, "details")
     log = store.log_entries()
     assert [log[place].what for place in hash_chain.set_back(log)] == ["Two."]
     found = {each.name: each for each in check_record(store, None)}
