@@ -80,6 +80,7 @@ def _described(method: Method) -> dict[str, object]:
                 "name": each.name,
                 "title": each.title,
                 "help": each.help,
+                "symbol": each.symbol,
                 "takes": each.takes,
                 "default": each.default,
             }

@@ -23,7 +23,7 @@ class Option:
     name : str
         As in the paper.
     title, help : str
-        For people.
+        For people. The help ends with the symbol and its place in the paper.
     default : float or str
         As in the paper.
     takes : str
@@ -38,6 +38,8 @@ class Option:
         Of an option that is a word: those that it can be, as they are declared.
     networks : bool
         Whether only a network that is trained has it.
+    symbol : str
+        The paper's, if it has one.
     """
 
     name: str
@@ -51,6 +53,13 @@ class Option:
     high: float = _MOST
     choices: tuple[str, ...] = ()
     networks: bool = False
+    symbol: str = ""
+
+    @property
+    def heading(self) -> str:
+        """The title with the name, and the paper's symbol where that is another."""
+        names = dict.fromkeys(filter(None, (self.symbol, self.name)))
+        return f"{self.title}  ({', '.join(names)})"
 
     def read(self, value: object) -> float | str:
         """Return a value, a number or a text that is one, as the option's type.
@@ -82,10 +91,11 @@ def _described(field: msgspec.structs.FieldInfo) -> Option:
     described = {
         "name": field.name,
         "title": said.get("title", field.name),
-        "help": said.get("description", ""),
+        "help": said.get("description", "") + _in_paper(**extra),
         "default": field.default,
         "kind": field.type,
         "networks": bool(extra.get("networks")),
+        "symbol": extra.get("symbol", ""),
     }
     match info:
         case msgspec.inspect.LiteralType():
@@ -105,6 +115,13 @@ def _described(field: msgspec.structs.FieldInfo) -> Option:
                 high=_MOST if high is None else high,
             )
     raise TypeError(f"an option is a number or a word, not {field.type}")
+
+
+def _in_paper(symbol: str = "", source: str = "", **_more: object) -> str:
+    """Say what the paper calls an option, and where."""
+    if not symbol:
+        return f" Paper: {source}." if source else ""
+    return f" In the paper: {symbol} ({source})." if source else f" In the paper: {symbol}."
 
 
 def _range(info: msgspec.inspect.IntType | msgspec.inspect.FloatType) -> str:

@@ -94,8 +94,7 @@ class OptionsForm(QWidget):
             calm(field)
             self.fields[option.name] = field
             topic = option_place(method, option.name)
-            title = f"{option.title}  ({option.name})"
-            place = labelled(title, field, hint(option), topic=topic)
+            place = labelled(option.heading, field, hint(option), topic=topic)
             place.addStretch(1)
             grid.addLayout(place, position // 2, position % 2)
         grid.setColumnStretch(0, 1)

@@ -3,7 +3,7 @@ import sys
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
-from typing import get_type_hints
+from typing import Annotated, get_type_hints
 
 import msgspec
 import pytest
@@ -169,3 +169,19 @@ def test_a_run_needs_no_loops_of_others(monkeypatch):
     assert not loops_of("groups")
     monkeypatch.setitem(sys.modules, "fairdesk.models.dense.layers", ModuleType("layers"))
     assert loops_of("groups") == ("fairdesk.models.dense.forward",)
+
+
+def test_an_option_shows_the_papers_symbol_and_where_it_stands():
+    class Options(msgspec.Struct, frozen=True):
+        decay: Annotated[
+            float,
+            msgspec.Meta(
+                title="Momentum",
+                description="Weight of the previous step.",
+                extra={"symbol": "η", "source": "Algorithm 2"},
+            ),
+        ] = 0.5
+
+    (option,) = options_of(Options)
+    assert option.heading == "Momentum  (η, decay)"
+    assert option.help == "Weight of the previous step. In the paper: η (Algorithm 2)."
