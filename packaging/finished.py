@@ -9,19 +9,30 @@ one that is under way is then not made.
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from time import monotonic
 
 from fairdesk.app.finished import finish, sample_question
+from fairdesk.audit.store.store import Store
 from fairdesk.cli.terminal import FAILED, INTERRUPTED, complain, progress_bar, stoppable_worker
-from fairdesk.errors import FairDeskError
+from fairdesk.errors import FairDeskError, StoreError
 from fairdesk.samples import samples
 
 
+def opens(path: Path) -> bool:
+    """Return whether an audit is there that this version opens."""
+    try:
+        with Store.read(path):
+            return True
+    except StoreError:
+        return False
+
+
 def main() -> int:
-    """Make those that are not there yet; returns the exit code."""
+    """Make those that are not there yet, or of another version; returns the exit code."""
     for sample in samples():
         began = monotonic()
-        if not sample.finished.is_file():
+        if not opens(sample.finished):
             print(f"{sample.title}: making the finished audit ...", file=sys.stderr, flush=True)
             limit = sample_question(sample).limit
             with stoppable_worker() as (worker, stopped), progress_bar(limit) as bar:

@@ -1,5 +1,6 @@
 """What an audit says first: the same numbers everywhere, and no zero where a companion is open."""
 
+import io
 import json
 import re
 
@@ -139,3 +140,32 @@ def test_a_companion_that_nobody_confirmed_is_no_all_clear(credit, tmp_path, cap
         assert share.replace(words.NBSP, " ") in text
         assert words.CONFIRM in text
     assert f"{phrases.DECISION_CHANGES_FOR} 0 of" not in f"{terminal} {report}"
+
+
+class Answers(io.StringIO):
+    """What is typed into a terminal."""
+
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "repeated"), [("n\n", "--companions none"), ("y\n", "--companions companions.json")]
+)
+def test_what_is_answered_in_the_terminal_is_decided_and_repeated(
+    credit, tmp_path, capsys, monkeypatch, typed, repeated
+):
+    table = pd.read_csv(tmp_path / "credit.csv")
+    # each title has one counterpart with the same amounts: the data show it beyond doubt
+    young = table.amount < 3_000
+    table["title"] = np.where(
+        table.sex == "female", np.where(young, "Miss", "Mrs"), np.where(young, "Master", "Mr")
+    )
+    table.to_csv(tmp_path / "credit.csv", index=False)
+    monkeypatch.setattr("sys.stdin", Answers(typed))
+    told, _terminal, report = audited(tmp_path, capsys, monkeypatch, "--companions", "ask")
+    (supported,) = (each for each in told["compared_rows"] if each["comparison"] == "supported")
+    # a refused companion leaves rows without a comparison
+    assert supported["compared"] == (len(table) if typed == "y\n" else 0)
+    assert {each["comparison"] for each in told["compared_rows"]} == {"supported", "all"}
+    assert repeated in report

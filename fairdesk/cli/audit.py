@@ -43,7 +43,7 @@ from fairdesk.cli.terminal import (
     progress_bar,
     stoppable_worker,
 )
-from fairdesk.data.domain.support import CompanionChoice, written
+from fairdesk.data.domain.support import CompanionChoice, CompanionValues, written
 from fairdesk.errors import SpecError, concerning
 from fairdesk.results.individual import AuditStudy, ComparedRows, Share
 from fairdesk.results.proofs import Proven, ProvenRates
@@ -118,8 +118,9 @@ def add_audit(add_parser: AddParser) -> None:
         help=(
             "which attributes change with a protected one, so that a husband is compared with a "
             "wife: those that the data show beyond doubt (auto, the default), none before you "
-            "confirm them in the terminal (ask), none, or those of a JSON file, which “fairdesk "
-            "inspect --protected COL --json” writes"
+            "confirm them in the terminal (ask), none, or as a JSON file decides, which “fairdesk "
+            "inspect --protected COL --json” writes; one with empty values is refused, and one "
+            "that the file does not name is as with auto"
         ),
     )
     add(
@@ -338,8 +339,9 @@ def _confirmed(worker: Worker, question: Question) -> Question:
     for each in (*found.companions, *found.proposed):
         sys.stderr.write(f"{companion_said(each, attributes)}\nCompare rows in this way? [y/n] ")
         sys.stderr.flush()
-        if sys.stdin.readline().strip().lower() in ("y", "yes"):
-            confirmed[each.attribute] = written(each, attributes)
+        agreed = sys.stdin.readline().strip().lower() in ("y", "yes")
+        refused = CompanionValues(each.by, {})
+        confirmed[each.attribute] = written(each, attributes) if agreed else refused
     return msgspec.structs.replace(question, companions=confirmed)
 
 

@@ -46,7 +46,7 @@ def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, facts: o
 
 
 #: The version of the schema: only files of this one are opened.
-VERSION = 7
+VERSION = 8
 #: All tables but `finding`, whose columns depend on the question (`FindingTable`).
 _TABLES = {
     # the question and the table's codes

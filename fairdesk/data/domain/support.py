@@ -43,12 +43,15 @@ class Support(msgspec.Struct, frozen=True):
         Found, and neither confirmed nor refused: rows that they concern are compared with none.
     rare : tuple[tuple[str, float], ...]
         Protected attributes and their codes that too few rows have to be compared with.
+    refused : tuple[tuple[str, str], ...]
+        Attributes that were found and do not change with a protected one, as the auditor decided.
     """
 
     constraints: tuple[str, ...] = ()
     companions: tuple[Companion, ...] = ()
     proposed: tuple[Companion, ...] = ()
     rare: tuple[tuple[str, float], ...] = ()
+    refused: tuple[tuple[str, str], ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether anything is limited."""
@@ -130,12 +133,14 @@ def chosen_support(
     if choice == "ask":
         return msgspec.structs.replace(found, companions=(), proposed=every)
     if choice == "none":
-        return msgspec.structs.replace(found, companions=(), proposed=())
+        refused = tuple((each.attribute, each.by) for each in every)
+        return msgspec.structs.replace(found, companions=(), proposed=(), refused=refused)
     made = (_given(name, each, attributes, every) for name, each in choice.items() if each.values)
     return msgspec.structs.replace(
         found,
         companions=(*made, *(each for each in found.companions if each.attribute not in choice)),
         proposed=tuple(each for each in found.proposed if each.attribute not in choice),
+        refused=tuple((name, each.by) for name, each in choice.items() if not each.values),
     )
 
 

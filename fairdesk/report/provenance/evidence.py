@@ -18,7 +18,7 @@ from fairdesk.audit.verify.files import base_name
 from fairdesk.data.columns.number_formats import written_like
 from fairdesk.data.columns.rereading import number_text
 from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
-from fairdesk.data.domain.support import written
+from fairdesk.data.domain.support import CompanionValues, written
 from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import VALUES
@@ -158,16 +158,21 @@ def _companions(spec: AuditSpec) -> Iterator[str]:
         yield "--companions companions.json"
     elif any(each.certain for each in support.proposed):
         yield "--companions ask"
-    elif support and not support.proposed:
+    elif support.refused:
         yield "--companions none"
 
 
 def companions_file(spec: AuditSpec) -> str:
     """Return the JSON of ``--companions``; empty where the command reads no such file."""
     domain, support = spec.domain, spec.domain.support
-    if not support.companions or support.proposed:
+    if not (support.companions or support.proposed) or any(
+        each.certain for each in support.proposed
+    ):
         return ""
     made = {each.attribute: written(each, domain.attributes) for each in support.companions}
+    made |= {name: CompanionValues(by, {}) for name, by in support.refused}
+    if not made:
+        return ""
     return msgspec.json.encode(made).decode()
 
 
