@@ -19,6 +19,7 @@ from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cli import main as cli
+from fairdesk.cli import repair as cli_repair
 from fairdesk.cli import terminal
 from fairdesk.data.formats.reading import read_table
 from fairdesk.files import sha256
@@ -538,3 +539,15 @@ def test_a_model_that_cannot_be_retrained_gets_its_rows_all_the_same(
     assert len(augmented) == 5_000 + told["rows"]
     assert not any(name.startswith("model.") for name in told["files"])
     assert told["ended"].startswith(f"{phrases.NO_PORTION} An ONNX file")
+
+
+def test_a_repair_that_measured_no_candidate_says_so_by_its_exit_code(audit, repair, monkeypatch):
+    def nothing(*given, perform=cli_repair.repair):
+        outcome = perform(*given)
+        return msgspec.structs.replace(
+            outcome, run=msgspec.structs.replace(outcome.run, figures=()), files={}
+        )
+
+    monkeypatch.setattr(cli_repair, "repair", nothing)
+    code, out, _err = repair(audit(), *SHORT, "--json")
+    assert (code, json.loads(out)["trials"]) == (3, [])

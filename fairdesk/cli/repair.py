@@ -18,6 +18,7 @@ from fairdesk.cli.parsing import AddParser, add_cluster, add_json, options_by_me
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
+    NOTHING_MEASURED,
     complain,
     print_lines,
     progress_bar,
@@ -44,8 +45,9 @@ _REPAIRS = {name: f"{REPAIR}{name}" for name in ("aequitas", "testsgd")}
 _REPAIR_EPILOG = """\
 The exit code is 0 also when no improvement was established: the output and the files then state it,
 and the files are those of the candidate model with the best result. It is 1 when the mitigation
-failed (one line on standard error gives the reason), 2 for an invalid command line, 130 when it was
-stopped with Ctrl-C or SIGTERM: the results so far are kept and written.
+failed (one line on standard error gives the reason), 2 for an invalid command line, 3 when nothing
+was measured, for example because the time limit was too short, 130 when it was stopped with Ctrl-C
+or SIGTERM: the results so far are kept and written.
 """
 
 
@@ -221,7 +223,9 @@ def _repair(arguments: argparse.Namespace) -> int:
     if trouble := run.message if run.state == "failed" else outcome.trouble:
         complain(trouble)
         return FAILED
-    return INTERRUPTED if stopped() or run.state == "stopped" else 0
+    if stopped() or run.state == "stopped":
+        return INTERRUPTED
+    return 0 if trials_of(run.figures) else NOTHING_MEASURED
 
 
 def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:

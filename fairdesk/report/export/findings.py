@@ -86,7 +86,8 @@ def write_findings_csv(store: Store, path: Path) -> None:
 def write_findings_json(store: Store, path: Path) -> None:
     """Write the question, the runs and every pair as one JSON object; pairs are streamed.
 
-    Its members: ``spec``, ``runs``, ``pairs``. A pair has ``instance`` (attribute to value: a
+    Its members: ``spec``, ``guessed_codes`` (columns whose numbers are only guessed), ``runs``,
+    ``pairs``. A pair has ``instance`` (attribute to value: a
     number, the data's own text, null for an empty cell), ``counterfactual`` (its values of what
     may differ: protected attributes, and what follows these), and what else is exported of a pair
     (`PairField.member`): what there is of both as ``[instance's, counterfactual's]``, and null for
@@ -110,6 +111,7 @@ def write_findings_json(store: Store, path: Path) -> None:
 
     with replacing(path) as draft, draft.open("wb") as stream:
         stream.write(b'{"spec":' + _encode(spec))
+        stream.write(b',"guessed_codes":' + _encode(spec.mapping.guessed))
         stream.write(b',"runs":' + _encode(store.runs()))
         stream.write(b',"pairs":[')
         separator = b"\n"

@@ -112,6 +112,7 @@ def test_findings_json_holds_question_runs_and_pairs(store, tmp_path):
     findings.write_findings_json(store, path)
     content = json.loads(path.read_bytes())
     assert content["spec"]["data"]["sha256"] == store.spec.data.sha256
+    assert content["guessed_codes"] == list(store.spec.mapping.guessed)
     assert [run["state"] for run in content["runs"]] == ["done"]
     assert len(content["pairs"]) == content["runs"][0]["found"] == store.count(PairQuery())
     first = next(store.each_pair(PairQuery()))

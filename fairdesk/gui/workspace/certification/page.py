@@ -356,6 +356,11 @@ class ProofPage(RunPage):
         """Draw the shares: those of combinations folded away where that of people is known."""
         spec, shown = self._session.spec, run.figures
         folds = proof_words.proven_of(shown, "people") is not None
+        if misfit_sentence(spec, shown, decision_tables(self._session.runs)):
+            # a share of a population that does not fit would be read as one of real people
+            shown = tuple(
+                each for each in shown if not (isinstance(each, Proven) and each.of == "people")
+            )
         (self._below if folds else self._front).addWidget(self._combinations)
         rest = [each for each in shown if isinstance(each, Proven) and each.of != "people"]
         front = [each for each in shown if each not in rest] if folds else shown

@@ -743,6 +743,16 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     assert [plain(cell.text) for cell in ratio] == ["Impact ratio by sex", "0.351", "0.400", "–"]
 
 
+def test_a_share_of_a_population_that_does_not_fit_is_not_drawn(opened, path):
+    measure(path, (TABLE,))
+    measure(path, (*ALL, Proven("people", BOTH, 0.9712, 0.0211, 0.0077), RATES))
+    workspace = opened(path)
+    workspace.show_page(PROOF)
+    page = workspace.proof
+    assert phrases.UNFIT in page._of_people._sentence.text()
+    assert "Population (a model of the data)" not in [bar.name for bar in page.bars.drawing.bars]
+
+
 def test_a_group_whose_bounds_are_not_shown_has_no_row_of_dashes(spec):
     rows = rate_rows(spec, [RATES], (TABLE,))
     assert [row[0].text for row in rows] == ["sex = male", "Impact ratio by sex: no conclusion"]
