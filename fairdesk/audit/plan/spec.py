@@ -35,7 +35,7 @@ _LIBRARIES = (
         "h5py",
         "keras",
     ),
-    *("tensorflow-cpu", "tensorflow", "z3-solver", "lark", "fairlearn", "statsmodels", "msgspec"),
+    *("tensorflow-cpu", "tensorflow", "z3-solver", "lark", "fairlearn", "msgspec"),
     *("lime", "typst", "jinja2", "babel", "pyhanko"),
 )
 
