@@ -37,6 +37,7 @@ CONTENTS = (
         {
             "reference/methods.md": "Methods",
             "reference/figures.md": "Figures",
+            "reference/papers.md": "The papers’ tables",
             "reference/limits.md": "Limits of an audit",
             "reference/command-line.md": "Command line",
             "reference/file-formats.md": "File formats",
