@@ -188,9 +188,8 @@ def ratio_sentence(
     said = proof_words.ratio_sentence(rates)
     if any(each.is_outside for each in bounded):
         said = say(
-            "No conclusion on the impact ratio by {name}: {groups} observed more than {most} "
-            "percentage points outside of the bounds, hence not shown.",
-            most=words.number(100 * _MISFIT),
+            "No conclusion on the impact ratio by {name}: the bounds of {groups} are not shown, as "
+            "the model of the data does not fit.",
             name=words.quoted(rates.attribute),
             groups=words.joined(_unfit(rates, bounded)),
         )

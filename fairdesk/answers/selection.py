@@ -431,7 +431,9 @@ def _counted(runs: Sequence[Run], *, one: bool) -> str:
         "It is the only discriminatory pair found.",
         "One of {n} pairs found: examples, not a rate.",
     )
-    alone = say("Others may have the opposite effect.") if one and pairs_found(runs) > 1 else ""
+    alone = (
+        say("In others the change may be the opposite.") if one and pairs_found(runs) > 1 else ""
+    )
     return f"{found} {alone}".rstrip()
 
 

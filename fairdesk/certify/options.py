@@ -69,7 +69,7 @@ class NeighbourhoodOptions(msgspec.Struct, frozen=True):
             title="Other attributes changed, at most",
             description=(
                 "Neighbours of a row differ from it in at most this number of attributes that are "
-                "not protected: a category has any of its values, a number is within reach."
+                "not protected: categories may take any value, numbers move within reach."
             ),
         ),
     ] = 1

@@ -34,13 +34,13 @@ _LEAST_SHARES: Final = {
 AROUND: Final = {
     "consistent": "unchanged, neighbours too",
     "discriminatory": "changes",
-    NEIGHBOUR: "changes for a neighbour only",
+    NEIGHBOUR: "changes only for a slightly altered row",
     "undecided": "undecided",
 }
 _AROUND_SHARES: Final = {
     "consistent": "{share} unchanged, neighbours too",
     "discriminatory": "{share} changes",
-    NEIGHBOUR: "{share} changes for a neighbour only",
+    NEIGHBOUR: "{share} changes only for a slightly altered row",
     "undecided": "{share} undecided",
 }
 #: The same of rows that were counted, where nothing is proven.

@@ -113,7 +113,7 @@ def _description(method: Method) -> Iterator[str]:
         ("Cost", f"{words.capital(method.cost)}."),
         ("Needs", method.needed),
         ("Assumes", ASSUMPTIONS[method.repeats]),
-        ("On several workers", method.division.sentence),
+        ("In parallel", method.division.sentence),
         ("Paper", method.paper),
     )
     for name, text in facts:

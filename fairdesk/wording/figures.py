@@ -289,7 +289,7 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
         return tuple(said)
     if twice > 0:
         said.append(
-            say("Some are counted under both.")
+            say("Some people are counted under both.")
             if len(alone) == 2
             else say("Some are counted under several of these.")
         )
@@ -588,8 +588,7 @@ def near_sentence(
         "Only plausible instances were tested: no farther from a data row than data rows are from "
         "one another."
         if reference is None or reference.by_distance
-        else "Only plausible instances were tested: no more unusual than the data rows, and no "
-        "farther from them."
+        else "Only plausible instances were tested: no stranger than real rows."
     )
     compared = sampling_sentence(run) if sampling else ""
     parts = (plausible, _few_sentence(run), compared, _distance_sentence(run))

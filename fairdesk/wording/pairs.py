@@ -104,8 +104,8 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     }
     told = (
         say(
-            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
-            "instance is farther from the data than 95\u00a0% of data rows. How typical they are "
+            "{plausible} of {n} pairs look realistic ({share}): both instances are as near to the "
+            "data as 95\u00a0% of data rows. How typical they are "
             "was not estimated: that takes at least {rows} data rows, and at most {attributes} "
             "attributes.",
             rows=words.number(LEAST_ROWS),
@@ -114,8 +114,8 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
         )
         if reference.by_distance
         else say(
-            "{plausible} of {n} pairs compared with the data are plausible ({share}): neither "
-            "instance is rarer, or farther from the data, than 95\u00a0% of data rows.",
+            "{plausible} of {n} pairs look realistic ({share}): both instances are as ordinary as "
+            "95\u00a0% of data rows.",
             **values,
         )
     )

@@ -94,7 +94,7 @@ def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spe
     assert said(RATES, fits) == f"{plain(proof_words.ratio_sentence(RATES))} {counted}"
     assert said(low, fits) == plain(proof_words.ratio_sentence(low))
     # a ratio of bounds that do not fit a group is not told, however low it is
-    told = f"{phrases.NO_RATIO} sex: sex = female observed more than 2 percentage points outside"
+    told = f"{phrases.NO_RATIO} sex: the bounds of sex = female are not shown"
     assert said(low, TABLE).startswith(told)
     assert "0.700" not in said(low, TABLE)
     assert counted_ratio(RATES, (replace(TABLE, attributes=("job",)),)) is None
@@ -103,8 +103,8 @@ def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spe
 def test_sentences_show_no_bounds_and_no_ratio_that_the_model_of_the_data_does_not_fit(spec):
     low = replace(RATES, ratio_high=0.7)
     (told,) = map(plain, rates_sentences(spec, (low,), (TABLE,)))
-    assert f"proven bounds: sex = male 30.00 % to 90.00 %. {phrases.NO_RATIO} sex: sex" in told
-    assert told.endswith("hence not shown. Counted in the data rows: 0.20.")
+    assert f"proven bounds: sex = male 30.00 % to 90.00 %. {phrases.NO_RATIO} sex: the" in told
+    assert told.endswith("does not fit. Counted in the data rows: 0.20.")
     (alone,) = map(plain, rates_sentences(spec, (low,), ()))
     assert "sex = female 20.00 % to 30.00 %; sex = male" in alone
     assert alone.endswith(plain(proof_words.ratio_sentence(low)))

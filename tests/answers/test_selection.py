@@ -441,8 +441,8 @@ def test_an_answer_says_where_the_decisions_are_the_other_way_round(store):
     assert sentence.endswith(f"pair number {turned}.")
     assert sentence in said.said.brief
     assert sentence in said.details
-    assert "Others may have" not in " ".join(said.details)
-    assert "Others may have" in " ".join(alone.details)
+    assert "In others" not in " ".join(said.details)
+    assert "In others" in " ".join(alone.details)
 
 
 @pytest.mark.parametrize(
@@ -533,7 +533,7 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
         said = pair_statement(store.spec, replace(pair, distance=distance)).sentence
         assert said.endswith(known)
     assert answer.said.label.startswith("One ")
-    assert "Others may have the opposite effect" in answer.details[0]
+    assert "In others the change may be the opposite" in answer.details[0]
     # all runs are counted
     assert "One of 66 pairs found" in answer.details[0]
     # bars of another run than the pair's would be read as of this one

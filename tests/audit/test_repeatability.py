@@ -111,7 +111,7 @@ def test_an_estimate_with_repeats_tells_chance_from_discrimination(opened, worke
     again = ReproduceRequest(
         store.path, tmp_path / "people.csv", tmp_path / "model.pkl", trusted=True
     )
-    with pytest.raises(SpecError, match="no run that can be repeated") as refused:
+    with pytest.raises(SpecError, match=phrases.NOTHING_TO_REPEAT) as refused:
         list(reproduce(worker, store, again, lambda _state: None))
     assert "cannot be reproduced" in str(refused.value)
 

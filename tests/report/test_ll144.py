@@ -314,7 +314,7 @@ def test_what_is_left_out_is_marked_told_and_justified(summary):
     assert why in text
     assert "29 February 2024" in text
     assert "N = 2,571 of known category; 250 of unknown category are not in the table" in text
-    assert phrases.LOWEST_RATIO.format(ratio="0.979", attribute="gender") in text
+    assert phrases.LOWEST_RATIO_LL144.format(ratio="0.979", attribute="gender") in text
     assert "a selection rate of 47.0 % for Female (1,181 applicants)" in text
     for word in ("compliant", "passes", "unfair"):
         assert word not in text

@@ -253,7 +253,7 @@ def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
         "1,590 subgroups defined by sex, job and age were tested. Each contains at least 5 % of "
         "the data. Intervals and p-values are corrected for these 1,590 tests. For this, 83,000 "
-        "copies of data rows with one unprotected value slightly changed were tested."
+        "copies of data rows with one other value slightly changed were tested."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
     assert plain(subgroup_words.mined_sentence(spec, none)) == (
@@ -266,7 +266,7 @@ def test_what_was_examined_is_told(spec):
     assert one.startswith(
         "1 subgroup defined by sex, job and age contains at least 5 % of the data and"
     )
-    assert "For this, 1 copy of a data row with one unprotected value slightly changed was" in one
+    assert "For this, 1 copy of a data row with one other value slightly changed was" in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
     assert (
         "1,590 subgroups were tested: single terms, and terms of several categories together "
@@ -300,7 +300,7 @@ def test_the_headline_of_a_search_is_its_widest_difference(spec):
     )
     single = msgspec.structs.replace(MINED, rule_sets=1)
     one = plain(group_words.headline(spec, (single, chance)).sentence)
-    assert "slightly changed, the gap is 62.4 percentage points (95 % CI 58.0 to" in one
+    assert "copies of the data rows, the gap is 62.4 percentage points (95 % CI 58.0 to" in one
     assert "corrected" not in one.lower().replace("correction", "")
     assert one.endswith(f" This is {phrases.NOT_SIGNIFICANT}.")
     assert group_words.headline(spec, ()) is None
@@ -417,20 +417,20 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     worst = table_words.worst_statement(spec, TABLE)
     lowest = phrases.LOWEST_RATIO.format(attribute="sex")
     assert plain(worst.sentence) == (
-        f"{lowest} in the model’s decision “yes” is 0.67 (95 % CI 0.55 to 0.81): 6.45 % for sex = "
-        "female (n = 2,435) against 9.65 % for sex = male (n = 2,445, the reference); p "
-        "below 0.0001. The ratio is below the four-fifths threshold."
+        "In the model’s decision “yes”, sex = female has 67 % of the rate of sex = male: 6.45 % "
+        "(n = 2,435) against 9.65 % (n = 2,445, the reference). The impact ratio of 0.67 (95 % CI "
+        f"0.55 to 0.81) is {lowest}; p below 0.0001. The ratio is below the four-fifths threshold."
     )
     assert (worst.evidence, worst.label, worst.value) == (
         "observed",
-        lowest.removeprefix("The ").capitalize(),
+        "Lowest impact ratio by sex",
         "0.67",
     )
     three = msgspec.structs.replace(TABLE, lines=(*TABLE.lines, TABLE.lines[-1]))
     assert table_words.comparisons(TABLE) == 1
     assert table_words.comparisons(three) == 2
     said = table_words.worst_statement(spec, three).sentence
-    assert "(n = 2,445, the reference); corrected p below 0.0001." in plain(said)
+    assert "the lowest by sex; corrected p below 0.0001." in plain(said)
     # for what they are corrected is said once, after all of them
     told = group_words.sentences(spec, (three, three))
     assert told[-1] == words.CORRECTED
@@ -451,8 +451,8 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
 
 def test_the_headline_speaks_of_decisions_before_labels(spec):
     label = msgspec.structs.replace(TABLE, of="label")
-    assert "in the model’s decision" in group_words.headline(spec, (label, TABLE)).sentence
-    assert "in the recorded outcome “" in group_words.headline(spec, (label,)).sentence
+    assert "In the model’s decision" in group_words.headline(spec, (label, TABLE)).sentence
+    assert "In the recorded outcome “" in group_words.headline(spec, (label,)).sentence
 
 
 def test_the_favourable_decision_is_named_by_the_label_and_not_by_its_number(spec):
@@ -580,15 +580,15 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
     said = table_words.errors_statement(spec, JUDGED)
     assert plain(said.value) == "36.0"
     assert plain(said.sentence) == (
-        f"Of those not recorded “{spec.favourable}”, the decision is still favourable for 20.0 % "
-        "of sex = female (n = 40) against 56.0 % of sex = male (n = 50, the reference): 36.0 "
+        f"20.0 % of sex = female not recorded “{spec.favourable}” (n = 40) nevertheless have a "
+        "favourable decision, against 56.0 % of sex = male (n = 50, the reference): 36.0 "
         "percentage points lower (95 % CI 15.9 to 52.0)."
     )
     white, black = JUDGED.lines
     equal = msgspec.structs.replace(black, negatives=100, false_positives=56)
     other = msgspec.structs.replace(JUDGED, lines=(white, equal))
     assert table_words.error_gap(other).what == "true"
-    assert "favourable for 95.0 % of " in plain(table_words.errors_statement(spec, other).sentence)
+    assert "95.0 % of " in plain(table_words.errors_statement(spec, other).sentence)
     # of a group that is too small nothing is said, and its cells say why
     few = msgspec.structs.replace(black, values=("few",), excluded=True)
     small = msgspec.structs.replace(JUDGED, lines=(white, black, few))

@@ -31,8 +31,8 @@ def test_three_counts_in_three_sentences(spec):
     assert plain(said.sentence).startswith("For 4,310 of 5,000 applicants in the data the decision")
     assert plain(said.sentence).endswith(
         " of sex and age, even if any one other attribute were different (a number by up to 10 % "
-        "of its range). For 37 it changes without any other difference, for 375 only with one. 278 "
-        "are undecided."
+        "of its range). For 37, changing the protected values is enough to change it; for 375, "
+        "another value must change too. 278 are undecided."
     )
     assert "even if any one other" in plain(said.brief)
     assert said.brief.endswith("278 are undecided.")

@@ -56,9 +56,8 @@ METHODS = (
         ),
         tells=(
             "Three counts of data rows. A neighbour differs from the row in at most k attributes "
-            "that are not protected: a category has any of its values, a number differs by at most "
-            "a share of its range. If all numbers may change at once, a neighbour is also who "
-            "differs in nothing but numbers, each by at most that share. Neighbours fulfil the "
+            "that are not protected: categories may take any value, numbers move by at most a "
+            "share of their range. If allowed, all numbers may move at once. Neighbours fulfil the "
             "constraints, and fixed attributes stay as they are. The decision of each is compared "
             "for all tested protected values. For every falsified row the model was queried about "
             "a neighbour whose decision changes. Given time, every row is decided."

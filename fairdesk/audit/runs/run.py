@@ -374,4 +374,4 @@ def _budget_message(budget: Budget) -> str:
         limits.append(f"{budget.seconds:g} second{'' if budget.seconds == 1 else 's'}")
     if budget.queries is not None:
         limits.append(f"{budget.queries:,} {'query' if budget.queries == 1 else 'queries'}")
-    return f"The run ended because its budget was used up: {' or '.join(limits)}."
+    return f"The run ended at its limit of {' or '.join(limits)}."

@@ -36,7 +36,7 @@ def _method(method: Method) -> str:
         ("Cost", f"{method.cost[:1].upper()}{method.cost[1:]}."),
         ("Needs", method.needed),
         ("Assumes", ASSUMPTIONS[method.repeats]),
-        ("On several workers", method.division.sentence),
+        ("In parallel", method.division.sentence),
     )
     options = [
         (

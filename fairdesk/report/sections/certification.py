@@ -80,8 +80,8 @@ _WEIGHTED = fixed(
 )
 _PAIRS_KNOWN = fixed("pairs found")
 _KNOWN_MEANS = fixed(
-    "“Pairs found”: in pairs of this audit, changing this attribute alone changes the decision; "
-    "no share of them was computed."
+    "“Pairs found”: examples are known in which changing this attribute alone changes the "
+    "decision; the share is unknown."
 )
 #: Regions of each kind that are listed.
 _REGIONS = 10

@@ -239,7 +239,7 @@ def _shares_compared(material: Material) -> list[Grid]:
             header=tuple(header[i] for i in kept),
             rows=tuple(tuple(row[i] for i in kept) for row in rows),
             widths=tuple(widths[i] for i in kept),
-            caption="Shares of decisions that change",
+            caption="How often the decision changes",
             key="shares",
         )
     ]

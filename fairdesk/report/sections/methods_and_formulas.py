@@ -533,10 +533,7 @@ def _near_rows(run: RunRecord) -> list[tuple[str, str, str]]:
     """Return what a search was told beside its options: how near, and what it goes on with."""
     rows = []
     if run.spec.plausible:
-        text = (
-            "both instances of a pair are no more unusual than the rows of the data, and no "
-            "farther from them"
-        )
+        text = "both instances of a pair look as ordinary as 95\u00a0% of the rows of the data"
         rows.append(("plausible", "yes", text))
     if run.spec.max_distance is not None:
         text = (

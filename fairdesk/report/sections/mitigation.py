@@ -46,7 +46,7 @@ WHAT = (
     "describe models that were trained in this audit, to measure whether this helps and what it "
     "costs."
 )
-_NOT_REPAIRED = "a mitigation. It would show what retraining the model changes, and at what cost."
+_NOT_REPAIRED = "a mitigation. It would show what retraining the model changes."
 _NO_MODEL = (
     "every mitigation, because no model is available to retrain. It would show whether "
     "training with other rows reduces discrimination, and what that costs."

@@ -194,12 +194,12 @@ def errors(material: Material) -> Section:
         Text(
             say(
                 "The decisions for the {people} in the data are compared with their recorded "
-                "outcomes ({label}). If these are unjust, so are the error rates. The true "
-                "positive rate is the share decided favourably of those with the favourable "
-                "recorded outcome; the false positive rate is the same share of those with "
-                "another one. The reference group is that of the other tables of the same "
-                "attributes. The interval of a largest difference is not "
-                "corrected for its having been chosen as the largest.",
+                "outcomes ({label}). If past outcomes were unjust, these error rates are "
+                "misleading. The true positive rate is the share of favourable decisions where "
+                "the recorded outcome is favourable; the false positive rate is that share where "
+                "it is not. The reference group is that of the other tables of the same "
+                "attributes. The largest gap was picked for its size, so the true gap may be "
+                "smaller.",
                 people=material.people,
                 label=words.quoted(spec.label),
             )

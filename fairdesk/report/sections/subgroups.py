@@ -292,7 +292,7 @@ def _copies(mined: RuleSearchSummary, rule_sets: Iterable[RuleSet]) -> str:
         return ""
     doubted = any(each.holds_on_data is False for each in rule_sets)
     return say(
-        ". “Gap in copies” is estimated from copies of the rows with one unprotected value "
+        ". “Gap in copies” is estimated from copies of the rows with one other value "
         "slightly changed{doubt}",
         doubt=say("; †: the data rows do not show the gap in the copies") if doubted else "",
     )

@@ -45,7 +45,8 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
     if found.falsified > found.flipped:
         rest = [
             say(
-                "For {own} it changes without any other difference, for {more} only with one.",
+                "For {own}, changing the protected values is enough to change it; for {more}, "
+                "another value must change too.",
                 own=words.number(found.flipped),
                 more=words.number(found.falsified - found.flipped),
             )
@@ -95,10 +96,10 @@ def neighbourhood_standing(found: NeighbourhoodCounts) -> str:
 def _label(found: NeighbourhoodCounts) -> str:
     """Name what is certified of the rows."""
     if not found.changed and not found.together:
-        return say("Decision certified unchanged")
+        return say("Proven unchanged")
     if found.changed == 1 and not found.together:
-        return say("Decision certified unchanged, even if another attribute differs")
-    return say("Decision certified unchanged, even if other attributes differ")
+        return say("Proven unchanged, even after one other change")
+    return say("Proven unchanged, even after other changes")
 
 
 def _even_if(found: NeighbourhoodCounts) -> str:

@@ -23,7 +23,7 @@ from fairdesk.wording.statements import Statement
 from fairdesk.wording.words import digits_of, p_is, signed
 
 #: What gaps are estimated from.
-_COPIES = fixed("copies of the data rows with one unprotected value slightly changed")
+_COPIES = fixed("slightly altered copies of the data rows")
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
 #: Of a longer text only the part around the term is shown.
@@ -189,9 +189,8 @@ def samples_sentence(mined: RuleSearchSummary) -> str:
         )
     return say_many(
         mined.samples,
-        "For this, {n} copy of a data row with one unprotected value slightly changed was tested.",
-        "For this, {n} copies of data rows with one unprotected value slightly changed were "
-        "tested.",
+        "For this, {n} copy of a data row with one other value slightly changed was tested.",
+        "For this, {n} copies of data rows with one other value slightly changed were tested.",
     )
 
 

@@ -38,13 +38,12 @@ _ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive ra
 _ERRORS_SAID = fixed(
     {
         "true": (
-            "Of those recorded “{outcome}”, the decision is favourable for {rate} of {group} "
-            "(n = {n}) against {best_rate} of {best} (n = {best_n}, the reference): {shown}."
+            "{rate} of {group} recorded “{outcome}” (n = {n}) have a favourable decision, against "
+            "{best_rate} of {best} (n = {best_n}, the reference): {shown}."
         ),
         "false": (
-            "Of those not recorded “{outcome}”, the decision is still favourable for {rate} of "
-            "{group} (n = {n}) against {best_rate} of {best} (n = {best_n}, the reference): "
-            "{shown}."
+            "{rate} of {group} not recorded “{outcome}” (n = {n}) nevertheless have a favourable "
+            "decision, against {best_rate} of {best} (n = {best_n}, the reference): {shown}."
         ),
     }
 )
@@ -193,8 +192,10 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     if shown_of(table) is None:
         return _none_shown(table, worst, {**values, "interval": interval, "chance": chance})
     sentence = say(
-        "The lowest impact ratio by {by} in {what} is {ratio}{interval}: {rate} for {group} "
-        "(n = {n}) against {best_rate} for {best} (n = {best_people}, the reference){chance}.",
+        "In {what}, {group} has {share} of the rate of {best}: {rate} (n = {n}) against "
+        "{best_rate} (n = {best_people}, the reference). The impact ratio of {ratio}{interval} is "
+        "the lowest by {by}{chance}.",
+        share=words.percent(worst.impact_ratio, 1.0, 0),
         interval=interval,
         chance=chance,
         **values,

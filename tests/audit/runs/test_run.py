@@ -263,7 +263,7 @@ def test_a_budget_is_told(prepared):
     spec = msgspec.structs.replace(LONG, budget=Budget(queries=600))
     last = list(run(worker, store, spec))[-1]
     assert last.state == "done"
-    assert last.message == f"The run ended because its {phrases.BUDGET_USED_UP}: 600 queries."
+    assert last.message == f"The run {phrases.AT_ITS_LIMIT} 600 queries."
     assert last.queries >= 600
     last = list(run(worker, store, msgspec.structs.replace(LONG, budget=Budget(seconds=0.2))))[-1]
     assert "0.2 seconds" in last.message
@@ -274,7 +274,7 @@ def test_a_diagnosis_that_ends_early_finds_nobody(prepared):
     spec = RunSpec("diagnose", budget=Budget(queries=1))
     last = list(run(worker, store, spec))[-1]
     assert (last.state, last.found, last.figures) == ("done", 0, ())
-    assert last.message.endswith(f"{phrases.BUDGET_USED_UP}: 1 query.")
+    assert last.message.endswith(f"{phrases.AT_ITS_LIMIT} 1 query.")
 
 
 def test_a_full_disk_fails_the_run_and_keeps_the_rest(prepared):

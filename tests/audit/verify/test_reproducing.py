@@ -166,7 +166,7 @@ def test_what_was_changed_since_comes_out_otherwise(worker, path, sql, name, wor
     [
         (
             "spec = replace(spec, '\"seconds\":null', '\"seconds\":9.0'),"
-            f" message = 'The run ended because its {phrases.BUDGET_USED_UP}: 9 seconds.'"
+            f" message = 'The run {phrases.AT_ITS_LIMIT} 9 seconds.'"
         ),
         "state = 'stopped'",
     ],
@@ -215,7 +215,7 @@ def divided(tmp_path_factory, worker):
     folder.mkdir()
     search = RunSpec("uniform", {"samples": 400}, shards=2)
     audited.make(folder, worker, (search,))
-    ended = f"The run ended because its {phrases.BUDGET_USED_UP}: 9 seconds."
+    ended = f"The run {phrases.AT_ITS_LIMIT} 9 seconds."
     audited.change(folder / "audit.fairdesk", f"UPDATE run SET message = '{ended}'")
     limited = "UPDATE run SET spec = replace(spec, '\"seconds\":null', '\"seconds\":9.0')"
     audited.change(folder / "audit.fairdesk", limited)
@@ -311,7 +311,7 @@ def test_a_run_that_failed_is_told_and_not_repeated(worker, path):
 )
 def test_an_audit_of_which_nothing_can_be_repeated_is_refused(worker, path, sql, why):
     audited.change(path, sql)
-    with pytest.raises(SpecError, match="no run that can be repeated") as refused:
+    with pytest.raises(SpecError, match=phrases.NOTHING_TO_REPEAT) as refused:
         checks(worker, path, runs=(3,) if why else ())
     assert re.search(why, str(refused.value))
 

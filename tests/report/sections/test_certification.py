@@ -418,7 +418,7 @@ def test_where_pairs_of_an_attribute_are_known_no_table_says_that_none_are(tmp_p
     assert row(made(tmp_path / "none", (none, "done")))[2] == proof_words.NONE_PROVEN
     report = made(tmp_path / "known", (none, "done"), search=True)
     assert row(report)[2] == "pairs found"
-    assert "no share of them was computed" in words_of(report)
+    assert "the share is unknown" in words_of(report)
 
 
 def test_one_attribute_alone_is_certified_at_least_as_far_as_all_together(tmp_path):

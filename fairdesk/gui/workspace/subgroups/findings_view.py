@@ -47,7 +47,7 @@ _LIST, _ABOVE = 330, 420
 #: What findings about groups are, and what not.
 EXPLAINED = (
     "A finding is a subgroup whose outcomes differ from those of all others, in the data and in "
-    "copies of its rows with one unprotected value slightly changed. It does not show why: members "
+    "copies of its rows with one other value slightly changed. It does not show why: members "
     "may differ from all others in more than the protected attributes."
 )
 #: The same of texts.

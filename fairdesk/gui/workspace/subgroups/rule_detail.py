@@ -21,7 +21,7 @@ from fairdesk.wording.groups import subgroups as subgroup_words
 
 _KEY = (
     "Hollow: counted in the data rows, with a 95 % CI. Hatched: estimated from copies of them with "
-    "one unprotected value slightly changed, to see whether the gap holds for similar {many}."
+    "one other value slightly changed, to see whether the gap holds for similar {many}."
 )
 #: The same of texts.
 _KEY_TEXTS = "Hatched: the same texts with each term in its place."

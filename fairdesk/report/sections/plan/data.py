@@ -143,7 +143,7 @@ def _unknown_groups(material: Material) -> list[Block]:
         )
     filled = material.filled("Categories")
     if all(row[1:3] == (words.number(0), words.number(0)) for row in rows):
-        said = Text(say("The group of every row is recorded."))
+        said = Text(say("Every row has a value of every protected attribute."))
         return [Heading("Group not recorded"), said, *([Facts(filled)] if filled else [])]
     return [
         Heading("Group not recorded"),
@@ -247,7 +247,7 @@ def _steps(material: Material) -> list[Block]:
             ]
     if len(rows) == 1 and not spec.domain.grouping:
         return []  # of texts alone every row is read, and none is a starting point
-    blocks: list[Block] = [Heading("Rows not used, step by step")]
+    blocks: list[Block] = [Heading("Rows not used")]
     if not spec.predictions and spec.domain.grouping:
         blocks.append(Text(_starting_points(total, total - left)))
         if len(rows) == 1:
