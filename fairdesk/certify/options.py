@@ -128,6 +128,27 @@ class FairQuantOptions(msgspec.Struct, frozen=True):
             description="A region that was halved this many times stays undecided.",
         ),
     ] = 20
+    sampler: Annotated[
+        Literal["random", "diagonal", "published"],
+        msgspec.Meta(
+            title="Points tested",
+            description=(
+                "Which ten points of a region are tested for a counterexample: random ones; "
+                "evenly spaced ones on its diagonal; or those of the published program, most of "
+                "which lie outside the region, and many outside the input domain."
+            ),
+        ),
+    ] = "random"
+    after: Annotated[
+        Literal["leave", "halve"],
+        msgspec.Meta(
+            title="Region with a counterexample",
+            description=(
+                "Leave it undecided, as the paper does; or halve it as any other, which finds "
+                "more counterexamples and decides more, and takes longer."
+            ),
+        ),
+    ] = "leave"
     seconds: Annotated[
         float,
         msgspec.Meta(
@@ -149,8 +170,9 @@ class FairifyOptions(msgspec.Struct, frozen=True):
             le=1_000_000,
             title="Partition size",
             description=(
-                "Attributes with more values than this are divided into chunks of this size (MS)."
+                "Attributes with more values than this are divided into chunks of this size."
             ),
+            extra={"symbol": "MS"},
         ),
     ] = 100
     soft_seconds: Annotated[
@@ -159,7 +181,11 @@ class FairifyOptions(msgspec.Struct, frozen=True):
             gt=0,
             le=100_000,
             title="Soft time limit",
-            description="Seconds that the solver may use for one partition.",
+            description=(
+                "Seconds that the solver may use for one query about a partition. Where there are "
+                "many partitions it is less, so that none uses up the time of all others: a fair "
+                "share of what is left, or a tenth of it up to one second."
+            ),
         ),
     ] = 100.0
     hard_seconds: Annotated[
@@ -171,3 +197,15 @@ class FairifyOptions(msgspec.Struct, frozen=True):
             description="Seconds for all partitions together; 0: no limit.",
         ),
     ] = 1_800.0
+    pruning: Annotated[
+        Literal["sound", "heuristic"],
+        msgspec.Meta(
+            title="Pruning",
+            description=(
+                "Which units are left out of a partition’s query: those that bounds prove to be "
+                "inactive there; or, in a second query where the first has no answer, also units "
+                "that 1,000 samples did not activate. The second is not sound: what it finds no "
+                "counterexample of is reported apart, and never as certified."
+            ),
+        ),
+    ] = "sound"

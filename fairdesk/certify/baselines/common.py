@@ -17,6 +17,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
 from fairdesk.results.events import Event, Measured, Progress, Rows
 from fairdesk.results.proofs import Proven
@@ -211,3 +212,8 @@ def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
         _, first = np.unique(which.ravel()[members], return_index=True)
         compared.append(members[np.sort(first)])
     return compared
+
+
+def slope_below(activation: Activation) -> float:
+    """Return the slope below zero of an activation function of two linear pieces."""
+    return {"linear": 1.0, "relu": 0.0}.get(activation.name, float(activation.alpha))

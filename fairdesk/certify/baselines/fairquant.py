@@ -6,11 +6,16 @@ value decide a box, or it is halved along the attribute with the greatest smear 
 backward intervals; from a certain depth on points are tried first, and a box with a counterexample
 is left at that. It is the yardstick for `certify`, on one thread as the published program is.
 
-What that program does wrong is put right. Points are tried inside the box. All pairs of protected
-values are compared, and all classes. Everything is rounded to the safe side, and so that it holds
-for the model's own arithmetic; counts are whole numbers. A box in which a counterexample was found
-counts as undecided: that proves one point only. The program's end at 0.001 % undecided is left
-out. A single point that is too near the border for any bound is asked of the model itself.
+What that program does wrong is put right. All pairs of protected values are compared, and all
+classes. Everything is rounded to the safe side, and so that it holds for the model's own
+arithmetic; counts are whole numbers. A box in which a counterexample was found counts as undecided:
+that proves one point only. The program's end at 0.001 % undecided is left out. A single point that
+is too near the border for any bound is a query to the model itself.
+
+Which points are tried is an option. The published program tries ``n (low + high) / 10`` for n from
+0 to 9 along all axes at once: points that mostly lie outside the box, and many outside the domain.
+A later version of it goes along the box's diagonal, ``low + n (high - low) / 10``. Points drawn
+from the box are the default. Whatever is tried, only points of the domain are counterexamples.
 """
 
 from __future__ import annotations
@@ -22,17 +27,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported, sized
+from fairdesk.certify.baselines.common import (
+    Tally,
+    compared_in,
+    network_of,
+    reported,
+    sized,
+    slope_below,
+)
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded
-from fairdesk.certify.domain.space import Places, sizes
+from fairdesk.certify.domain.space import Places, Space, sizes
 from fairdesk.certify.options import FairQuantOptions
 from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import at_most
 from fairdesk.individual.engine.sampling import extra_rows
-from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.results.events import Event, Progress, Rows, timed
 from fairdesk.results.proofs import Proven
 
@@ -108,7 +119,9 @@ class _Walk:
         self._compared = compared_in(encoded)
         self._combinations = len(self._space.domain.combinations)
         self._random = rng.integers(1, 1 << 63, size=1, dtype=np.uint64)
-        self._seen, self._examples, self._most = 0, 0, _FIRST
+        self._seen, self._examples, self._outside, self._most = 0, 0, 0, _FIRST
+        self._sampler = self._kernels.SAMPLERS.index(options.sampler)
+        self._scale = _scale(self._space)
         axes, room = len(self._space.axes), options.max_refinement_depth + 2
         self._stack = (
             np.zeros((room, axes), dtype=np.int64),
@@ -155,7 +168,9 @@ class _Walk:
             began, most = perf_counter(), self._most_boxes()
             done = self._kernels.walk(
                 *(most, self._options.min_sample_depth, self._options.max_refinement_depth),
-                *(*self._stack, state, *self._network, compared, self._random, *self._told),
+                *(self._sampler, int(self._options.after == "halve"), *self._scale),
+                *(self._space.low[root], self._space.high[root], *self._stack, state),
+                *(*self._network, compared, self._random, *self._told),
             )
             self.tally.boxes += done
             looked = perf_counter() - began
@@ -184,6 +199,7 @@ class _Walk:
         self._seen += sum(sizes(low, high))
         example = low[verdicts == kernels.EXAMPLE]
         self._examples += len(example)
+        self._outside += int((verdicts == kernels.OUTSIDE).sum())
         if len(example):
             self._check(example, combination)
         ask = low[verdicts == kernels.ASK]
@@ -231,13 +247,37 @@ class _Walk:
                 "The constraints combine so many values that some regions stay undecided "
                 "from the start."
             )
+        left = " FairQuant does not examine such regions further."
         if self._examples:
-            plural = "regions" if self._examples > 1 else "region"
             notes.append(
-                f"In {self._examples:,} undecided {plural} a counterexample was found: FairQuant "
-                "does not examine such regions further."
+                f"In {_regions(self._examples)} a counterexample was found."
+                + left * (self._options.after == "leave")
+            )
+        if self._outside:
+            notes.append(
+                f"In {_regions(self._outside)} the only point found lies outside the input domain "
+                "and is no counterexample." + left
             )
         return self.tally.figures(notes)
+
+
+def _regions(count: int) -> str:
+    return f"{count:,} undecided {'regions' if count > 1 else 'region'}"
+
+
+def _scale(space: Space) -> tuple[Float64, Float64]:
+    """Return the value at place 0 of each axis, and from one place to the next.
+
+    Places stand for themselves where values are not evenly spaced in ascending order.
+    """
+    origins, steps = np.zeros(len(space.axes)), np.ones(len(space.axes))
+    for i, axis in enumerate(space.axes):
+        codes = axis.code(np.arange(min(axis.count, 3)))
+        step = float(codes[-1] - codes[0]) / max(len(codes) - 1, 1)
+        even = np.array_equal(axis.codes, codes[0] + step * np.arange(axis.count))
+        if step > 0 and (even or not axis.listed):
+            origins[i], steps[i] = codes[0], step
+    return origins, steps
 
 
 def packed(encoded: Encoded) -> tuple[Any, ...]:
@@ -300,7 +340,7 @@ def packed(encoded: Encoded) -> tuple[Any, ...]:
         _joined(biases),
         _joined(bias_spans),
         _starts(biases),
-        np.array([_below(layer.activation) for layer in encoded.layers]),
+        np.array([slope_below(layer.activation) for layer in encoded.layers]),
         np.array(factors),
         np.array(constants),
         unit,
@@ -310,11 +350,6 @@ def packed(encoded: Encoded) -> tuple[Any, ...]:
         margins.loser.astype(np.int64),
         margins.decision.astype(np.int64),
     )
-
-
-def _below(activation: Activation) -> float:
-    """Return the slope of an activation function below zero."""
-    return {"linear": 1.0, "relu": 0.0}.get(activation.name, float(activation.alpha))
 
 
 def _joined(parts: list[Float64]) -> Float64:

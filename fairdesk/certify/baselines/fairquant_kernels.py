@@ -21,9 +21,13 @@ from numpy.typing import NDArray
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-#: What is told of a box: nothing more, all of it is consistent, discriminatory; or of a point that
-#: it is discriminatory, as far as the loops know, or that the model itself has to be asked.
-GIVEN_UP, CONSISTENT, DISCRIMINATORY, EXAMPLE, ASK = 0, 1, 2, 3, 4
+#: What is reported of a box: nothing more, all of it is consistent, discriminatory; or of a point
+#: that it is discriminatory, as far as the loops know, or that the model itself has to be queried;
+#: or of a box that it was left for a point outside the space.
+GIVEN_UP, CONSISTENT, DISCRIMINATORY, EXAMPLE, ASK, OUTSIDE = 0, 1, 2, 3, 4, 5
+#: How the points of a box are chosen, as `FairQuantOptions.sampler` names them.
+SAMPLERS = ("random", "diagonal", "published")
+RANDOM, DIAGONAL, PUBLISHED = range(len(SAMPLERS))
 #: So many points of a box are tried for a counterexample, as in the published program.
 _TRIED = 10
 #: Rounding of an activation function that multiplies.
@@ -91,58 +95,66 @@ def _first(
     return groups
 
 
+@njit("void(float64[:, ::1], int64[::1], int64, float64[:, ::1])", cache=True, nogil=True)
+def _sums(first: Float64, ends: Int64, groups: int, out: Float64) -> None:
+    """Give the least and greatest of each first-layer form without its constant, and its size.
+
+    ``out`` is ``(3, units)``. Combinations of protected values change constants only, so this is
+    the same for all of them.
+    """
+    for u in range(len(first)):
+        least = greatest = size = 0.0
+        start = 1
+        for g in range(groups):
+            low = high = 0.0
+            for k in range(start, ends[g]):
+                low, high = min(low, first[u, k]), max(high, first[u, k])
+            least, greatest, size = least + low, greatest + high, size + max(high, -low)
+            start = ends[g]
+        out[0, u], out[1, u], out[2, u] = least, greatest, size
+
+
 @njit(
-    "void(float64[::1], float64[::1], float64, float64[::1], int64[::1], int64, int64,"
-    "int64[::1], float64[::1], float64[::1], int64)",
+    "int64(float64, float64, float64, float64, float64, float64, float64[:, ::1], int64)",
     cache=True,
     nogil=True,
 )
-def _bend(
-    lower: Float64,
-    upper: Float64,
+def _bent(
     alpha: float,
-    out: Float64,
-    ends: Int64,
-    groups: int,
-    used: int,
-    mask: Int64,
-    sizes: Float64,
-    terms: Float64,
+    least: float,
+    lower_most: float,
+    upper_least: float,
+    greatest: float,
+    size: float,
+    lines: Float64,
     unit: int,
-) -> None:
-    """Let a unit's two forms through a ReLU, or one that leaks; its mask is 0, 1 or 2."""
-    _ends(lower, ends, groups, out)
-    least, lower_most, size = out[0], out[1], out[2]
-    _ends(upper, ends, groups, out)
-    upper_least, greatest = out[0], out[1]
-    size = max(size, out[2])
+) -> int:
+    """Let a unit's two forms through a ReLU, or one that leaks; give its mask, 0, 1 or 2.
+
+    ``lines`` holds for each unit the slopes that the two forms are multiplied by, what is added
+    to them then, the greatest absolute value, and four times the size of the terms.
+    """
+    mask, slope, steep, lift = 1, alpha, alpha, 0.0
     if alpha == 1.0 or least >= 0.0:
-        mask[unit] = 2
+        mask, slope, steep = 2, 1.0, 1.0
     elif greatest <= 0.0:
-        mask[unit] = 0
-        for k in range(used):
-            lower[k] *= alpha
-            upper[k] *= alpha
+        mask = 0
     else:
-        mask[unit] = 1
+        steep = 1.0
         if upper_least < 0.0:
-            slope = (greatest - alpha * upper_least) / (greatest - upper_least)
-            for k in range(used):
-                upper[k] *= slope
-            upper[0] += (alpha - slope) * upper_least
-            upper[0] += 2.0**-48 * size
-        slope = alpha
+            steep = (greatest - alpha * upper_least) / (greatest - upper_least)
+            lift = (alpha - steep) * upper_least + 2.0**-48 * size
         if lower_most > 0.0:
             slope = (lower_most - alpha * least) / (lower_most - least)
             slope = min(max(slope, alpha), 1.0)
-        for k in range(used):
-            lower[k] *= slope
-    sizes[unit] = max(greatest, -alpha * least, 0.0)
-    terms[unit] = 4.0 * size
+    largest, off = max(greatest, -alpha * least, 0.0), 0.0
     if 0.0 < alpha < 1.0:
-        lower[0] -= _BENT * sizes[unit]
-        upper[0] += _BENT * sizes[unit]
-        sizes[unit] *= 1.0 + 2.0 * _BENT
+        off = _BENT * largest
+        largest *= 1.0 + 2.0 * _BENT
+    lines[0, unit], lines[1, unit] = slope, steep
+    lines[2, unit], lines[3, unit] = -off, lift + off
+    lines[4, unit], lines[5, unit] = largest, 4.0 * size
+    return mask
 
 
 @njit(
@@ -172,17 +184,35 @@ def _decided(
 
 
 @njit(
-    "void(int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[::1],"
-    "int64[::1], float64[::1], int64[::1], int64[::1], float64[::1], float64[::1], float64[::1])",
+    "void(float64[::1], float64[::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def _sums_at(
+    point: Float64, bias: Float64, slopes: Float64, tables: Float64, table_at: Int64, sums: Float64
+) -> None:
+    """Give the first layer's sums at a point, without the protected values."""
+    units = len(bias)
+    for u in range(units):
+        sums[u] = bias[u]
+    for i in range(len(point)):
+        if table_at[i] < 0:
+            for u in range(units):
+                sums[u] += slopes[i, u] * point[i]
+        else:
+            row = table_at[i] + np.int64(point[i])
+            for u in range(units):
+                sums[u] += tables[row, u]
+
+
+@njit(
+    "void(float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
+    "float64[::1], float64[::1], float64[::1])",
     cache=True,
     nogil=True,
 )
 def _forward(
-    point: Int64,
-    bias: Float64,
-    slopes: Float64,
-    tables: Float64,
-    table_at: Int64,
+    sums: Float64,
     combined: Float64,
     widths: Int64,
     weights: Float64,
@@ -193,16 +223,9 @@ def _forward(
     values: Float64,
 ) -> None:
     """Give a point's margins at the beginning of ``values``, which has room for two layers."""
-    half = len(values) // 2
-    here, there = 0, half
+    here, there = 0, len(values) // 2
     for u in range(widths[0]):
-        total = bias[u] + combined[u]
-        for i in range(len(point)):
-            if table_at[i] < 0:
-                total += slopes[i, u] * point[i]
-            else:
-                total += tables[table_at[i] + point[i], u]
-        values[u] = total
+        values[u] = sums[u] + combined[u]
     for k in range(1, len(widths)):
         for i in range(widths[k - 1]):
             if values[here + i] < 0.0:
@@ -219,7 +242,8 @@ def _forward(
 
 
 @njit(
-    "void(float64[:, ::1], int64[::1], int64, int64, float64[::1], float64[::1], float64[::1])",
+    "void(float64[:, ::1], int64[::1], int64, int64, float64[::1], float64[::1], float64[:, ::1],"
+    "float64[::1])",
     cache=True,
     nogil=True,
 )
@@ -230,26 +254,34 @@ def _spread(
     units: int,
     least: Float64,
     greatest: Float64,
+    sums: Float64,
     smears: Float64,
 ) -> None:
     """Take intervals of the gradient through the first layer, to the axes."""
+    used = ends[groups - 1] if groups else 1
+    low, high = sums[0], sums[1]
+    for k in range(used):
+        low[k] = high[k] = 0.0
+    for u in range(units):
+        fewest, most = least[u], greatest[u]
+        if fewest == 0.0 and most == 0.0:
+            continue
+        for k in range(1, used):
+            one, other = first[u, k] * fewest, first[u, k] * most
+            low[k] += min(one, other)
+            high[k] += max(one, other)
     start = 1
     for g in range(groups):
-        most = 0.0
+        widest = 0.0
         for k in range(start, ends[g]):
-            low = high = 0.0
-            for u in range(units):
-                weight = first[u, k]
-                low += weight * (least[u] if weight > 0.0 else greatest[u])
-                high += weight * (greatest[u] if weight > 0.0 else least[u])
-            most = max(most, high, -low)
-        smears[g] += most
+            widest = max(widest, high[k], -low[k])
+        smears[g] += widest
         start = ends[g]
 
 
 @njit(
     "void(int64[::1], float64[::1], int64[::1], float64[::1], int64[:, ::1], float64[:, ::1],"
-    "int64[::1], int64, float64[:, ::1], float64[::1])",
+    "int64[::1], int64, float64[:, ::1], float64[:, ::1], float64[::1])",
     cache=True,
     nogil=True,
 )
@@ -263,11 +295,12 @@ def _smear(
     ends: Int64,
     groups: int,
     slopes: Float64,
+    sums: Float64,
     smears: Float64,
 ) -> None:
     """Add to each group how much the margins can change along it: the backward intervals.
 
-    ``slopes`` is room for ``(4, units)``.
+    ``slopes`` is room for ``(4, units)``, ``sums`` for two forms.
     """
     last = len(widths) - 1
     for f in range(widths[last]):
@@ -281,9 +314,9 @@ def _smear(
                 least, greatest = slopes[here, j], slopes[here + 1, j]
                 row = weights_at[k] + j * widths[k - 1]
                 for i in range(widths[k - 1]):
-                    weight = weights[row + i]
-                    slopes[there, i] += weight * (least if weight > 0.0 else greatest)
-                    slopes[there + 1, i] += weight * (greatest if weight > 0.0 else least)
+                    one, other = weights[row + i] * least, weights[row + i] * greatest
+                    slopes[there, i] += min(one, other)
+                    slopes[there + 1, i] += max(one, other)
             here, there = there, here
             for i in range(widths[k - 1]):
                 most = alphas[k - 1] if masks[k - 1, i] == 0 else 1.0
@@ -291,7 +324,7 @@ def _smear(
                 least, greatest = slopes[here, i], slopes[here + 1, i]
                 slopes[here, i] = min(fewest * least, most * least)
                 slopes[here + 1, i] = max(fewest * greatest, most * greatest)
-        _spread(first, ends, groups, widths[0], slopes[here], slopes[here + 1], smears)
+        _spread(first, ends, groups, widths[0], slopes[here], slopes[here + 1], sums, smears)
 
 
 @njit("uint64(uint64[::1])", cache=True, nogil=True)
@@ -306,54 +339,39 @@ def _random(state: NDArray[np.uint64]) -> np.uint64:
 
 
 @njit(
-    "void(float64[:, ::1], float64[::1], float64[::1], int64[::1], int64, float64[:, ::1],"
-    "float64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
-def _start(
-    first: Float64,
-    combined: Float64,
-    off: Float64,
-    ends: Int64,
-    groups: int,
-    lower: Float64,
-    upper: Float64,
-) -> None:
-    """Fill in the first layer's two forms for a combination of protected values."""
-    used = ends[groups - 1] if groups else 1
-    for u in range(len(combined)):
-        for k in range(1, used):
-            lower[u, k] = upper[u, k] = first[u, k]
-        middle = first[u, 0] + combined[u]
-        lower[u, 0], upper[u, 0] = middle - off[u], middle + off[u]
-
-
-@njit(
-    "void(float64, float64[::1], float64[::1], float64[::1], float64[::1], int64)",
+    "void(float64, float64, int64, float64[:, ::1], float64[:, ::1], float64[::1], float64[::1])",
     cache=True,
     nogil=True,
 )
 def _add(
-    weight: float, lower: Float64, upper: Float64, low: Float64, high: Float64, used: int
+    below: float,
+    above: float,
+    unit: int,
+    lower: Float64,
+    upper: Float64,
+    low: Float64,
+    high: Float64,
 ) -> None:
-    """Add a unit's two forms, times a weight, to those of a unit of the next layer."""
-    if weight < 0.0:
-        lower, upper = upper, lower
-    for n in range(used):
-        low[n] += weight * lower[n]
-        high[n] += weight * upper[n]
+    """Add a unit's two forms without their constants, times a factor each, to two others."""
+    for n in range(1, len(low)):
+        low[n] += below * lower[unit, n]
+        high[n] += above * upper[unit, n]
 
 
 @njit(
-    "boolean(float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1],"
-    "int64[::1], int64, int64[:, ::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    "float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], float64[::1],"
-    "float64[::1], float64[:, ::1])",
+    "boolean(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[:, ::1],"
+    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], int64,"
+    "int64[:, ::1], int64[::1], float64[::1], float64[::1], int64[::1], float64[::1],"
+    "float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
+    "float64[:, ::1])",
     cache=True,
     nogil=True,
 )
 def _bound(
+    first: Float64,
+    sums: Float64,
+    combined: Float64,
+    off: Float64,
     lower: Float64,
     upper: Float64,
     new_lower: Float64,
@@ -377,38 +395,62 @@ def _bound(
 ) -> bool:
     """Take forms from the first layer to the margins; fill in their ends and every unit's mask.
 
-    ``limits`` are ``unit`` and ``largest`` of `walk`. Tells whether all of it is finite. The ends
-    of the margins are the first two rows of ``room``.
+    ``first`` and ``sums`` are without the protected values, ``combined`` is theirs; ``limits`` are
+    ``unit`` and ``largest`` of `walk`. Tells whether all of it is finite. The ends of the margins
+    are the first two rows of ``room``.
     """
     used = ends[groups - 1] if groups else 1
-    sizes, terms = room[2], room[3]
-    finite = True
+    lines, finite = room[2:8], True
     for k in range(1, len(widths)):
         for i in range(widths[k - 1]):
-            _bend(
-                *(lower[i], upper[i], alphas[k - 1], out, ends, groups, used),
-                *(masks[k - 1], sizes, terms, i),
+            if k == 1:
+                bottom = first[i, 0] + combined[i] - off[i]
+                top = first[i, 0] + combined[i] + off[i]
+                least, lower_most = bottom + sums[0, i], bottom + sums[1, i]
+                upper_least, greatest = top + sums[0, i], top + sums[1, i]
+                size = max(abs(bottom), abs(top)) + sums[2, i]
+            else:
+                bottom, top = lower[i, 0], upper[i, 0]
+                _ends(lower[i], ends, groups, out)
+                least, lower_most, size = out[0], out[1], out[2]
+                _ends(upper[i], ends, groups, out)
+                upper_least, greatest, size = out[0], out[1], max(size, out[2])
+            masks[k - 1, i] = _bent(
+                *(alphas[k - 1], least, lower_most, upper_least, greatest, size, lines, i)
             )
+            lines[2, i] += lines[0, i] * bottom
+            lines[3, i] += lines[1, i] * top
+        below, above = (first, first) if k == 1 else (lower, upper)
         for j in range(widths[k]):
             at, row = biases_at[k] + j, weights_at[k] + j * widths[k - 1]
             size = term = bias_spans[at]
-            low, high = new_lower[j], new_upper[j]
-            for n in range(used):
-                low[n] = high[n] = 0.0
+            low, high = new_lower[j, :used], new_upper[j, :used]
+            low[:] = high[:] = 0.0
             for i in range(widths[k - 1]):
                 if masks[k - 1, i] == 0 and alphas[k - 1] == 0.0:
                     continue
                 weight = weights[row + i]
-                size += spans[row + i] * sizes[i]
-                term += spans[row + i] * terms[i]
-                _add(weight, lower[i], upper[i], low, high, used)
-            off = factors[k] * size + constants[k] + limits[0] * term
+                size += spans[row + i] * lines[4, i]
+                term += spans[row + i] * lines[5, i]
+                # the lower form of a sum is made of the upper one where the weight is negative
+                one, other = (1, 0) if weight < 0.0 else (0, 1)
+                low[0] += weight * lines[2 + one, i]
+                high[0] += weight * lines[2 + other, i]
+                if weight < 0.0:
+                    _add(weight * lines[1, i], weight * lines[0, i], i, above, below, low, high)
+                else:
+                    _add(weight * lines[0, i], weight * lines[1, i], i, below, above, low, high)
+            slack = factors[k] * size + constants[k] + limits[0] * term
             finite = finite and size < limits[1] and term < 1e300
-            low[0] += biases[at] - off
-            high[0] += biases[at] + off
+            low[0] += biases[at] - slack
+            high[0] += biases[at] + slack
         lower, new_lower = new_lower, lower
         upper, new_upper = new_upper, upper
     for f in range(widths[-1]):
+        if len(widths) == 1:
+            room[0, f] = first[f, 0] + combined[f] - off[f] + sums[0, f]
+            room[1, f] = first[f, 0] + combined[f] + off[f] + sums[1, f]
+            continue
         _ends(lower[f], ends, groups, out)
         room[0, f] = out[0]
         _ends(upper[f], ends, groups, out)
@@ -417,17 +459,54 @@ def _bound(
 
 
 @njit(
-    "boolean(int64[::1], int64[::1], int64[::1], uint64[::1], float64[::1], float64[:, ::1],"
-    "float64[:, ::1], int64[::1], float64[:, ::1], int64[::1], float64[::1], int64[::1],"
-    "int64[::1], float64[::1], float64[::1], float64, int64[::1], int64[::1], int64[::1],"
-    "int64[::1], float64[::1])",
+    "void(int64, int64, int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
+    "uint64[::1], float64[::1])",
+    cache=True,
+    nogil=True,
+)
+def _choose(
+    sampler: int,
+    number: int,
+    low: Int64,
+    high: Int64,
+    origins: Float64,
+    steps: Float64,
+    table_at: Int64,
+    random: NDArray[np.uint64],
+    point: Float64,
+) -> None:
+    """Choose the point of a box with a number from 0 to `_TRIED`."""
+    for i in range(len(low)):
+        if sampler == RANDOM:
+            wide = np.uint64(high[i] - low[i] + 1)
+            point[i] = low[i] + np.int64((_random(random) >> np.uint64(1)) % wide)
+        elif sampler == DIAGONAL:
+            point[i] = low[i] + number * (high[i] - low[i]) // _TRIED
+        else:
+            both = 2.0 * origins[i] + steps[i] * (low[i] + high[i])
+            point[i] = (np.trunc(number * both / _TRIED) - origins[i]) / steps[i]
+            if table_at[i] >= 0:
+                point[i] = min(max(np.floor(point[i]), low[i]), high[i])
+
+
+@njit(
+    "int64(int64[::1], int64[::1], float64[::1], int64, float64[::1], float64[::1], int64[::1],"
+    "int64[::1], uint64[::1], float64[::1], float64[:, ::1], float64[:, ::1], int64[::1],"
+    "float64[:, ::1], int64[::1], float64[::1], int64[::1], int64[::1], float64[::1],"
+    "float64[::1], float64, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
+    "float64[::1])",
     cache=True,
     nogil=True,
 )
 def _try(
     low: Int64,
     high: Int64,
-    point: Int64,
+    point: Float64,
+    sampler: int,
+    origins: Float64,
+    steps: Float64,
+    first_places: Int64,
+    last_places: Int64,
     random: NDArray[np.uint64],
     bias: Float64,
     slopes: Float64,
@@ -445,26 +524,34 @@ def _try(
     loser: Int64,
     decision: Int64,
     compared: Int64,
+    sums: Float64,
     values: Float64,
-) -> bool:
-    """Try points of a box, each as likely as any other; the last is left in ``point``."""
-    for _ in range(_TRIED):
-        for i in range(len(low)):
-            wide = np.uint64(high[i] - low[i] + 1)
-            point[i] = low[i] + np.int64((_random(random) >> np.uint64(1)) % wide)
+) -> int:
+    """Try points for a counterexample, and give what is to be reported; the last is in ``point``.
+
+    Gives `EXAMPLE`, `OUTSIDE`, or -1 for none.
+    """
+    for number in range(_TRIED):
+        _choose(sampler, number, low, high, origins, steps, table_at, random, point)
+        _sums_at(point, bias, slopes, tables, table_at, sums)
         one = -1
         for c in compared:
             _forward(
-                *(point, bias, slopes, tables, table_at, combined[c], widths, weights),
-                *(weights_at, biases_at, biases, alphas, values),
+                *(sums, combined[c], widths, weights, weights_at, biases_at, biases, alphas),
+                values,
             )
             margins = values[: widths[-1]]
             is_so = _decided(margins, margins, close, winner, loser, decision)
             if one < 0:
                 one = is_so
             elif is_so >= 0 and is_so != one:
-                return True
-    return False
+                for i in range(len(low)):
+                    if not first_places[i] <= point[i] <= last_places[i]:
+                        return OUTSIDE
+                    if point[i] != np.floor(point[i]):
+                        return OUTSIDE
+                return EXAMPLE
+    return -1
 
 
 @njit(
@@ -487,8 +574,8 @@ def _axis(smears: Float64, axis_of: Int64, groups: int, low: Int64, high: Int64)
 
 
 @njit(
-    "int64(int64, int64, int64,"
-    "int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
+    "int64(int64, int64, int64, int64, int64, float64[::1], float64[::1], int64[::1],"
+    "int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
     "float64[::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1], float64[::1],"
     "int64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     "float64[::1], float64[::1], float64[::1], float64, float64, float64,"
@@ -501,6 +588,12 @@ def walk(
     most: int,
     sample_from: int,
     deepest: int,
+    sampler: int,
+    halved: int,
+    origins: Float64,
+    steps: Float64,
+    first_places: Int64,
+    last_places: Int64,
     stack_low: Int64,
     stack_high: Int64,
     depths: Int64,
@@ -541,6 +634,12 @@ def walk(
         So many boxes at most.
     sample_from, deepest : int
         From which depth on points are tried, and at which boxes are no longer halved.
+    sampler, halved
+        Which points: a place in `SAMPLERS`; and 1 where a box with a counterexample is halved too.
+    origins, steps : NDArray[np.float64]
+        ``(a,)``; the value at place 0 of each axis, and from one place to the next.
+    first_places, last_places : NDArray[np.int64]
+        ``(a,)``; where the space begins and ends along each axis.
     stack_low, stack_high, depths : NDArray[np.int64]
         The stack: ``(deepest + 2, a)`` boxes, and ``(deepest + 2,)`` how often each was halved.
     state : NDArray[np.int64]
@@ -579,26 +678,26 @@ def walk(
     """
     axes, layers, members = stack_low.shape[1], len(widths), len(compared)
     widest = widths.max()
-    first = np.empty((widths[0], state[2]))
-    lower, upper = np.empty((widest, state[2])), np.empty((widest, state[2]))
-    new_lower, new_upper = np.empty((widest, state[2])), np.empty((widest, state[2]))
+    forms = np.empty((4, widest, state[2]))
     ends, axis_of = np.empty(axes + 1, np.int64), np.empty(axes + 1, np.int64)
     masks = np.zeros((members, layers, widest), np.int64)
-    limits, out, room = np.array([unit, largest]), np.empty(3), np.empty((4, widest))
-    smears, values, point = np.empty(axes + 1), np.empty(2 * widest), np.empty(axes, np.int64)
+    limits, out, room = np.array([unit, largest]), np.empty(3), np.empty((8, widest))
+    first, sums = np.empty((widths[0], state[2])), np.empty((3, widths[0]))
+    spreads = np.empty((2, state[2]))
+    smears, values, point = np.empty(axes + 1), np.empty(2 * widest), np.empty(axes)
     done, filled, left = 0, 0, state[0]
-    while left > 0 and done < most and filled < len(verdicts):
-        left -= 1
-        done += 1
+    # a box may be reported with its counterexample, and once more as given up
+    while left > 0 and done < most and filled + 1 < len(verdicts):
+        left, done = left - 1, done + 1
         low, high, depth = stack_low[left].copy(), stack_high[left].copy(), depths[left]
         groups = _first(low, high, bias, slopes, tables, table_at, first, ends, axis_of)
+        _sums(first, ends, groups, sums)
         one, everyone, other = -1, True, False
         for c in range(members):
-            _start(first, combined[compared[c]], first_off, ends, groups, lower, upper)
             finite = _bound(
-                *(lower, upper, new_lower, new_upper, limits, ends, groups, masks[c], widths),
-                *(weights, spans, weights_at, biases, bias_spans, biases_at, alphas, factors),
-                *(constants, out, room),
+                *(first, sums, combined[compared[c]], first_off, forms[0], forms[1], forms[2]),
+                *(forms[3], limits, ends, groups, masks[c], widths, weights, spans, weights_at),
+                *(biases, bias_spans, biases_at, alphas, factors, constants, out, room),
             )
             is_so = _decided(room[0], room[1], close, winner, loser, decision) if finite else -1
             if is_so < 0:
@@ -612,14 +711,17 @@ def walk(
         )
         if verdict < 0 and depth >= sample_from:
             found = _try(
-                *(low, high, point, random, bias, slopes, tables, table_at, combined, widths),
-                *(weights, weights_at, biases_at, biases, alphas, close, winner, loser, decision),
-                *(compared, values),
+                *(low, high, point, sampler, origins, steps, first_places, last_places, random),
+                *(bias, slopes, tables, table_at, combined, widths, weights, weights_at),
+                *(biases_at, biases, alphas, close, winner, loser, decision, compared, sums[0]),
+                values,
             )
-            if found:
-                verdict = EXAMPLE
-                low[:] = point
-                high[:] = point
+            verdict = OUTSIDE if found == OUTSIDE else -1
+            if found == EXAMPLE:
+                told_low[filled], told_high[filled], verdicts[filled] = point, point, EXAMPLE
+                filled += 1
+                if halved == 0:
+                    continue
         if verdict < 0 and depth >= deepest:
             verdict = GIVEN_UP
         if verdict >= 0:
@@ -630,7 +732,7 @@ def walk(
         for c in range(members):
             _smear(
                 *(widths, weights, weights_at, alphas, masks[c], first, ends, groups, room),
-                smears,
+                *(spreads, smears),
             )
         axis = _axis(smears, axis_of, groups, low, high)
         stack_low[left], stack_high[left], depths[left] = low, high, depth + 1

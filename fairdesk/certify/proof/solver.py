@@ -208,7 +208,11 @@ def check_box(
 
 
 class Inquiry:
-    """A question about a box that another thread can stop; parameters as of `check_box`."""
+    """A question about a box that another thread can stop; parameters as of `check_box`.
+
+    ``without`` are units, ``(units,)`` of each hidden layer, that are taken to be never active:
+    ``"unsat"`` is then no proof.
+    """
 
     def __init__(
         self,
@@ -219,6 +223,7 @@ class Inquiry:
         *,
         margin: float,
         soft_seconds: float,
+        without: Sequence[NDArray[np.bool_]] = (),
     ) -> None:
         # slow to load, and needed only where a solver is asked
         import z3  # noqa: PLC0415
@@ -227,7 +232,7 @@ class Inquiry:
         self._z3: OfZ3 = z3
         self._context: OfZ3 = z3.Context()
         self._encoded, self._low, self._high = encoded, low, high
-        self._margin, self._seconds = margin, soft_seconds
+        self._margin, self._seconds, self._without = margin, soft_seconds, without
         self._stopped = Event()
         compared = np.flatnonzero(may_be)
         # of combinations that the model cannot tell apart one stands for all
@@ -265,6 +270,8 @@ class Inquiry:
             bounds = bounds_of(
                 self._encoded, self._low, self._high, np.array(members, dtype=np.intp)
             )
+            for high, never in zip(bounds.high, self._without, strict=False):
+                high[:, never] = np.minimum(high[:, never], 0.0)
             margins = [person.margins(bounds, i, each) for i, each in enumerate(members)]
             solver.add(wanted([self._decided(each) for each in margins]))
             left = self._seconds - (perf_counter() - began)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import numpy as np
@@ -105,6 +106,63 @@ def test_the_hard_limit_ends_it():
     assert told.undecided == 1.0
     assert "gave up on 1 (UNKNOWN)" in told.notes[0]
     assert sum(isinstance(event, Progress) for event in events) > 2
+
+
+def untested(told):
+    return int(re.search(r"([\d,]+) were not tested", told.notes[0])[1].replace(",", ""))
+
+
+@pytest.mark.parametrize(("size", "count"), [(500, 256), (999, 256), (1_000, 1)])
+def test_one_partition_does_not_use_up_the_time_of_all(size, count):
+    """With a long soft limit, too; a partition that is alone may use all of it."""
+    told, _ = run(hard(), partition_size=size, hard_seconds=2.0, soft_seconds=600.0)
+    assert f"Of {count} partition" in told.notes[0]
+    assert untested(told) <= max(count - 3, 0)
+
+
+def test_a_query_has_a_fair_share_of_what_is_left():
+    case = case_of(0)
+    options = FairifyOptions(soft_seconds=4.0, hard_seconds=100.0)
+    work = fairify._Verification(case.context, case.people, options, np.random.default_rng(0))
+    shares = {}
+    for work._to_come, work._seconds in ((1, 0.0), (50, 0.0), (10_000, 0.0), (3, 94.0), (99, 99.0)):
+        shares[work._to_come] = work.soft
+    assert shares == {1: 4.0, 50: 2.0, 10_000: 1.0, 3: 2.0, 99: pytest.approx(0.1)}
+    without = FairifyOptions(soft_seconds=4.0, hard_seconds=0.0)
+    free = fairify._Verification(case.context, case.people, without, np.random.default_rng(0))
+    assert free.soft == 4.0
+
+
+def rare(at):
+    """A network in which sex matters only from a number on that samples hardly reach."""
+    attributes = [number("n", 1_000), number("m", 1_000), number("sex", 2, role=Role.PROTECTED)]
+    case = small(attributes, [2], np.random.default_rng(0))
+    first, last = case.fed.opened.layers
+    first.weights[:] = [[1.0, 1.0], [1.0, 1.0], [0.0, 100.0]]
+    first.bias[:] = [50.0, -2.0 * at - 100.0]
+    last.weights[:] = [[1.0], [-1_000.0]]
+    last.bias[:] = 0.0
+    return case
+
+
+@pytest.mark.parametrize("at", [997, 995, 993])
+def test_what_only_the_heuristic_proves_is_not_certified(at, monkeypatch):
+    """There are counterexamples: leaving out the unit that no sample activates hides them."""
+
+    class Tired(fairify.Inquiry):
+        def run(self):
+            return super().run() if len(self._without) else Answer("unknown")
+
+    case = rare(at)
+    pair = case.domain.counterparts(np.full((2, 3), [999.0, 999.0, 0.0]), np.array([0, 1]))
+    assert np.ptp(labels(case.fed.predict(pair))) == 1
+    monkeypatch.setattr(fairify, "Inquiry", Tired)
+    told, _ = run(case, partition_size=1_000, pruning="heuristic")
+    assert (told.certified_people, told.falsified_people) == ("0", "0")
+    assert "not a proof" in told.notes[1]
+    assert "0 were proven unchanged" in told.notes[0]
+    told, _ = run(case, partition_size=1_000)
+    assert len(told.notes) == 1
 
 
 def test_it_can_be_left_while_the_solver_thinks():

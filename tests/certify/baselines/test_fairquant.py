@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fairdesk.certify.baselines import fairquant
 from fairdesk.certify.baselines.common import Tally, sized
 from fairdesk.certify.baselines.fairquant import FairQuantOptions
+from fairdesk.certify.baselines.fairquant_kernels import SAMPLERS
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import ModelError, SpecError
@@ -54,11 +55,24 @@ def counted(case):
     activation=st.sampled_from((RELU, LEAKY, LINEAR)),
     spread=st.sampled_from((0.01, 1.0, 1_000.0)),
     depths=st.sampled_from(((15, 20), (0, 20), (100, 100), (1, 2))),
+    sampler=st.sampled_from(SAMPLERS),
+    after=st.sampled_from(("leave", "halve")),
 )
 @settings(max_examples=60, deadline=None)
-def test_shares_are_never_above_the_truth(seed, classes, activation, spread, depths):
+def test_shares_are_never_above_the_truth(
+    seed, classes, activation, spread, depths, sampler, after
+):
     case = drawn(seed, classes=classes, activation=activation, spread=spread)
-    told, _ = run(case, seed, min_sample_depth=depths[0], max_refinement_depth=depths[1])
+    told, events = run(
+        case,
+        seed,
+        min_sample_depth=depths[0],
+        max_refinement_depth=depths[1],
+        sampler=sampler,
+        after=after,
+    )
+    for each in (event for event in events if isinstance(event, Found)):
+        assert case.domain.contains(each.rows).all()
     consistent, discriminatory = counted(case)
     certified, falsified = int(told.certified_people), int(told.falsified_people)
     assert int(told.total) == consistent + discriminatory
@@ -229,6 +243,49 @@ def test_a_box_with_an_example_is_not_falsified():
     late, _ = run(case, min_sample_depth=100, max_refinement_depth=12)
     assert early.undecided > late.undecided
     assert early.boxes < late.boxes
+
+
+def far(low):
+    """A network over numbers from ``low`` on that changes with sex near 0, outside the domain."""
+    attributes = (number("n", 64, low), number("m", 64, low), number("sex", 2, role=Role.PROTECTED))
+    sign = 1.0 if low < 0 else -1.0
+    layers = [
+        layer([[1.0, sign], [-1.0, sign], [0.0, 100.0]], [1_000.0, -50.0], RELU),
+        layer([[1.0], [2.0]], [-1_000.5], Activation("sigmoid")),
+    ]
+    return Small(fed_with(attributes, layers), case_domain(attributes), people_of(attributes))
+
+
+@pytest.mark.parametrize("low", [100, -200, 1_000, 0])
+def test_points_outside_the_domain_are_no_counterexamples(low):
+    """The published program's points: 0 is one of them, wherever a box lies, and ends the box."""
+    options = {"min_sample_depth": 0, "max_refinement_depth": 12}
+    told, events = run(far(low), **options, sampler="published")
+    found = [event for event in events if isinstance(event, Found)]
+    noted = [note for note in told.notes if "outside the input domain" in note]
+    assert bool(found) == (low == 0)
+    assert bool(noted) == (low != 0)
+    inside, events = run(far(low), **options, sampler="diagonal")
+    assert not [note for note in inside.notes if "outside the input domain" in note]
+    if low:
+        assert inside.certified == 1.0
+        assert told.certified_people == "0"
+
+
+def test_a_box_is_halved_after_a_counterexample_where_that_is_asked_for():
+    options = {"min_sample_depth": 2, "max_refinement_depth": 12}
+    left, events = run(larger(), **options)
+    halved, more = run(larger(), **options, after="halve")
+    assert int(halved.certified_people) + int(halved.falsified_people) > int(
+        left.certified_people
+    ) + int(left.falsified_people)
+    found, all_found = (
+        sum(len(event.rows) for event in each if isinstance(event, Found))
+        for each in (events, more)
+    )
+    assert all_found > found
+    assert "further" in left.notes[0]
+    assert "further" not in halved.notes[0]
 
 
 def test_same_seed_same_events():
