@@ -179,7 +179,7 @@ class _Verification:
         verdict = ""
         # first with those near the border; where only such a one was found, without them
         for without, margin in product(units, (-border, 0.0)):
-            if self._over or (not margin and verdict != "sat"):
+            if not margin and verdict != "sat":
                 continue
             inquiry = Inquiry(
                 *(self._encoded, low, high, allowed),
@@ -385,7 +385,7 @@ def inactive(
         *(encoded.layers, encoded.layers[1:], bounds.low, bounds.high), strict=False
     ):
         own = layer.activation
-        candidate = (values <= 0).all(axis=(0, 1)) & (own.name == "relu")
+        candidate = np.asarray((values <= 0).all(axis=(0, 1)) & (own.name == "relu"))
         bottom, top = least.min(axis=0), most.max(axis=0)
         if candidate.any() and not candidate.all():
             rest = top[~candidate]
