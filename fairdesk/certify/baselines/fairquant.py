@@ -255,8 +255,8 @@ class _Walk:
             )
         if self._outside:
             notes.append(
-                f"In {_regions(self._outside)} the only point found lies outside the input domain "
-                "and is no counterexample." + left
+                f"In {_regions(self._outside)} the point found lies outside the input domain: it "
+                "does not count as a counterexample." + left
             )
         return self.tally.figures(notes)
 
