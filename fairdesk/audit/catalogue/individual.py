@@ -35,8 +35,8 @@ _AEQUITAS = (
 _AEQUITAS_CANNOT = (
     "How often such cases occur. Finding none does not show that none exist. It starts from "
     "synthetic instances, most of which do not resemble any individual. Unless “Acceptance "
-    "probability” is 1, as in the paper, it returns from instances whose decision is "
-    f"unchanged. {_FEW_PAIRS}"
+    "probability” is 1, the paper’s own search, it returns from instances whose decision is "
+    f"unchanged, which finds many times as many. {_FEW_PAIRS}"
 )
 
 _FROM_ROWS = Division(Divides.ROWS, ("global_num",))

@@ -13,6 +13,7 @@ Decay = Annotated[
         lt=1,
         title="Momentum",
         description="Weight of the previous step’s direction; 0 ignores it.",
+        extra={"source": "global generation"},
     ),
 ]
 UpdateInterval = Annotated[
@@ -22,6 +23,7 @@ UpdateInterval = Annotated[
         le=1_000_000,
         title="Gradient recomputation",
         description="Number of successful local steps after which the gradients are recomputed.",
+        extra={"source": "local generation"},
     ),
 ]
 
@@ -47,6 +49,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             le=1_000_000,
             title="Starting rows",
             description="Number of data rows from which the search starts.",
+            extra={"symbol": "g_num", "source": "global generation"},
         ),
     ] = 1_000
     local_num: Annotated[
@@ -56,9 +59,13 @@ class WalkOptions(msgspec.Struct, frozen=True):
             le=1_000_000,
             title="Local steps",
             description="Number of steps tried around each discriminatory instance found.",
+            extra={"symbol": "l_num", "source": "local generation"},
         ),
     ] = 1_000
-    cluster_num: ClusterCount = 4
+    cluster_num: Annotated[
+        ClusterCount,
+        msgspec.Meta(extra={"symbol": "c_num", "source": "global generation"}),
+    ] = 4
     max_iter: Annotated[
         int,
         msgspec.Meta(
@@ -67,6 +74,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             title="Global steps",
             description="Maximum number of steps from a starting row towards the "
             "decision boundary.",
+            extra={"source": "global generation"},
         ),
     ] = 10
     global_step: Annotated[
@@ -76,6 +84,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             le=1_000,
             title="Global step size",
             description="In value codes; for wide ranges, in hundredths of the range.",
+            extra={"symbol": "s_g", "source": "global generation"},
         ),
     ] = 1.0
     local_step: Annotated[
@@ -85,6 +94,7 @@ class WalkOptions(msgspec.Struct, frozen=True):
             le=1_000,
             title="Local step size",
             description="In value codes; for wide ranges, in hundredths of the range.",
+            extra={"symbol": "s_l", "source": "local generation"},
         ),
     ] = 1.0
 
@@ -104,6 +114,7 @@ class MaftOptions(WalkOptions, frozen=True):
                 "How far an attribute is changed to estimate the gradient; in value codes or, "
                 "for wide ranges, in hundredths of the range."
             ),
+            extra={"symbol": "h", "source": "Algorithms 1 and 2"},
         ),
     ] = 1.0
 
@@ -132,6 +143,7 @@ class RandomOptions(msgspec.Struct, frozen=True):
                 "Number of random instances tested first; the search continues around those "
                 "whose decision changes."
             ),
+            extra={"symbol": "N", "source": "Algorithm 1"},
         ),
     ] = 10_000
     local_iteration_limit: Annotated[
@@ -141,6 +153,7 @@ class RandomOptions(msgspec.Struct, frozen=True):
             le=1_000_000,
             title="Local steps",
             description="Number of steps tried around each discriminatory instance drawn.",
+            extra={"symbol": "N", "source": "Algorithm 2"},
         ),
     ] = 1_000
     perturbation_unit: Annotated[
@@ -161,6 +174,7 @@ class RandomOptions(msgspec.Struct, frozen=True):
             description=(
                 "Initial probability that a step decreases an attribute instead of increasing it."
             ),
+            extra={"symbol": "σᵥ", "source": "Algorithm 2"},
         ),
     ] = 0.5
     acceptance: Annotated[
@@ -171,9 +185,12 @@ class RandomOptions(msgspec.Struct, frozen=True):
             title="Acceptance probability",
             description=(
                 "Probability that the search continues from an instance whose decision is "
-                "unchanged, instead of returning: 1 as in the paper, 0.37 as in its authors' "
-                "program; 0 stays at instances whose decision changes and finds the most."
+                "unchanged, instead of returning to the one before. 1: the paper’s own search, "
+                "which never returns. 0: stays at instances whose decision changes; with equal "
+                "queries it found 13 to 17 times as many as 1 on the paper’s decision tree and "
+                "network. The authors’ program has 0.37, and 0.14 for fully directed search."
             ),
+            extra={"source": "Algorithm 2"},
         ),
     ] = 0.0
     gamma: Annotated[
@@ -186,6 +203,7 @@ class RandomOptions(msgspec.Struct, frozen=True):
                 "Above 0, a counterfactual pair also counts if its scores differ by more than "
                 "this, even though the decision is the same."
             ),
+            extra={"symbol": "γ"},
         ),
     ] = 0.0
 
@@ -200,6 +218,7 @@ class SemiDirectedOptions(RandomOptions, frozen=True):
             le=1,
             title="Direction learning rate",
             description="Change in the probability of a direction after each trial of it.",
+            extra={"symbol": "Δᵥ", "source": "Algorithm 3"},
         ),
     ] = 0.001
 
@@ -214,6 +233,7 @@ class FullyDirectedOptions(SemiDirectedOptions, frozen=True):
             le=1,
             title="Attribute learning rate",
             description="Change in the probability of an attribute after each success with it.",
+            extra={"symbol": "Δₚᵣ", "source": "Algorithm 4"},
         ),
     ] = 0.001
 

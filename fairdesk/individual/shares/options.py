@@ -68,10 +68,11 @@ class EstimateOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=200,
-            title="Trials (K)",
+            title="Trials",
             description=(
                 "Number of samples drawn; the variation of their shares shows the sampling error."
             ),
+            extra={"symbol": "K", "source": "estimation"},
         ),
     ] = 100
     people: Annotated[
@@ -79,8 +80,9 @@ class EstimateOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=1_000_000,
-            title="Instances per trial (m)",
+            title="Instances per trial",
             description="Number of instances in each sample.",
+            extra={"symbol": "m", "source": "estimation"},
         ),
     ] = 1_000
     confidence: Confidence = 0.95
@@ -153,6 +155,7 @@ class ThemisOptions(msgspec.Struct, frozen=True):
                 "Attributes with a score above this are not tested in combination with others: "
                 "the score of the combination is at least as high."
             ),
+            extra={"symbol": "θ"},
         ),
     ] = 0.1
     together: Annotated[

@@ -11,7 +11,7 @@ import pytest
 from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS, is_compiled, loops_of
 from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.options import option_named, options_of
 from fairdesk.errors import SpecError
 from fairdesk.models.model import Capability
 
@@ -19,7 +19,7 @@ from fairdesk.models.model import Capability
 LISTING = """
 import sys
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.options import option_named, options_of
 for method in METHODS.values():
     assert options_of(method.options)
     print(method.title)
@@ -185,3 +185,40 @@ def test_an_option_shows_the_papers_symbol_and_where_it_stands():
     (option,) = options_of(Options)
     assert option.heading == "Momentum  (η, decay)"
     assert option.help == "Weight of the previous step. In the paper: η (Algorithm 2)."
+
+
+SYMBOLS = {
+    "maft": {
+        "global_num": "g_num",
+        "local_num": "l_num",
+        "cluster_num": "c_num",
+        "global_step": "s_g",
+        "local_step": "s_l",
+        "perturbation_size": "h",
+    },
+    "aequitas-full": {
+        "global_iteration_limit": "N",
+        "local_iteration_limit": "N",
+        "init_prob": "σᵥ",
+        "direction_probability_change_size": "Δᵥ",
+        "param_probability_change_size": "Δₚᵣ",
+        "gamma": "γ",
+    },
+    "estimate": {"trials": "K", "people": "m"},
+    "themis": {"threshold": "θ"},
+}
+
+
+@pytest.mark.parametrize("key", SYMBOLS)
+def test_options_have_their_papers_symbols_and_titles_none(key):
+    options = options_of(METHODS[key].options)
+    assert {each.name: each.symbol for each in options if each.symbol} == SYMBOLS[key]
+    assert not any(each.title.endswith(f"({each.symbol})") for each in options)
+
+
+def test_aequitas_names_the_papers_own_search_and_its_program():
+    for key in ("aequitas-random", "aequitas-semi", "aequitas-full"):
+        acceptance = option_named(options_of(METHODS[key].options), "acceptance")
+        assert "Paper: Algorithm 2" in acceptance.help
+        for chance in (0.0, 0.37, 1.0):
+            assert parse_options(key, {"acceptance": chance}).acceptance == chance

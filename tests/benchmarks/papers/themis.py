@@ -1,0 +1,173 @@
+"""THEMIS's scores of its unaware subject systems, and what FairFictPlay's auditor finds."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.table import Kind
+from fairdesk.groups.baselines import fairfictplay
+from fairdesk.individual.engine.context import SearchContext
+from fairdesk.individual.shares import themis
+from fairdesk.individual.shares.options import ThemisOptions
+from fairdesk.results.events import Measured, Progress, Rows
+from fairdesk.results.groups import GroupGap
+from fairdesk.results.individual import Share
+from tests.benchmarks.measuring import DATA
+from tests.benchmarks.papers.sources import Fitted, adult, adult_domain
+from tests.benchmarks.papers.table import Table, spread
+
+_SYSTEMS = {
+    "E, naive Bayes": GaussianNB(),
+    "F, decision tree": DecisionTreeClassifier(random_state=0),
+    "G, logistic regression": LogisticRegression(solver="liblinear"),
+    "H, support vectors": LinearSVC(random_state=0),
+}
+#: The violation in the log of FairFictPlay's authors, of their audit of a logistic regression.
+_AUDITED = {"communities": 0.0304, "law school": 0.0108}
+
+
+def tables(*, seeds: int, quick: bool) -> Iterator[Table]:
+    """Measure the tables."""
+    yield _scores(1 if quick else seeds)
+    yield _audits(seeds)
+
+
+def _scores(seeds: int) -> Table:
+    rows, income = adult()
+    lines = []
+    for name, classifier in _SYSTEMS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = Fitted(classifier.fit(rows, income))
+        cells: dict[str, list[float]] = {}
+        drawn = []
+        for seed in range(seeds):
+            context = SearchContext(model, adult_domain("sex", "race"))
+            options = ThemisOptions(confidence=0.99, margin=0.01, threshold=1.0, together=1)
+            events = list(themis.search(context, rows, options, np.random.default_rng(seed)))
+            figures = [each for each in events if isinstance(each, Measured)][-1].figures
+            for figure in figures:
+                if isinstance(figure, Share):
+                    cells.setdefault(f"causal {figure.attributes}", []).append(figure.estimate)
+                elif isinstance(figure, GroupGap):
+                    cells.setdefault(f"group {figure.attributes}", []).append(figure.gap)
+            drawn.append([each.tried for each in events if isinstance(each, Progress)][-1])
+        scores = (
+            spread((100 * each for each in cells[f"{kind} {(attribute,)}"]), 2)
+            for kind in ("group", "causal")
+            for attribute in ("sex", "race")
+        )
+        lines.append((name, *scores, spread(drawn)))
+    return Table(
+        "THEMIS: scores of the unaware subject systems in per cent (adult data, confidence 0.99, "
+        "error bound 0.01)",
+        ("", "group, sex", "group, race", "causal, sex", "causal, race", "instances"),
+        lines,
+        "Data coded as by the authors. The scores of their Figure 1 are in none of the sources "
+        "that this page quotes. Of 1,000 instances of a logistic regression the paper of Symbolic "
+        "Generation reports that THEMIS finds 1 for sex and 70 for race.",
+    )
+
+
+def _communities() -> tuple[Rows, NDArray[np.int64], pd.DataFrame]:
+    data = pd.read_csv(DATA / "tabular" / "communities_crime.csv").fillna(0)
+    crime = data.pop("ViolentCrimesPerPop")
+    data = data.drop(columns=["class"]).select_dtypes("number")
+    protected = [
+        *("racepctblack", "racePctWhite", "racePctAsian", "racePctHisp", "whitePerCap"),
+        *("blackPerCap", "indianPerCap", "AsianPerCap", "HispPerCap", "PctSpeakEnglOnly"),
+        *("PctNotSpeakEnglWell", "PctForeignBorn"),
+    ]
+    violent = (crime > np.percentile(crime, 70)).to_numpy(np.int64)
+    return (data - data.mean()).to_numpy(np.float64), violent, data[protected]
+
+
+def _law_school() -> tuple[Rows, NDArray[np.int64], pd.DataFrame]:
+    data = pd.read_csv(DATA / "tabular" / "law_school_lsac.csv").dropna()
+    passed = (data.pop("pass_bar") == "passed").astype(np.int64).to_numpy()
+    return (
+        pd.get_dummies(data).to_numpy(np.float64),
+        passed,
+        data[["race", "sex", "family_income_quintile"]],
+    )
+
+
+def _audits(seeds: int) -> Table:
+    lines = []
+    for name, read in (("communities", _communities), ("law school", _law_school)):
+        inputs, label, protected = read()
+        classifier = LogisticRegression(solver="liblinear").fit(inputs, label)
+        decided = classifier.predict(inputs)[label == 0] == 1
+        attributes, codes = _coded(protected[label == 0])
+        features, profile = fairfictplay.Features.of(attributes, codes)
+        profiles = fairfictplay.Profiles.of(features, profile, decided)
+        among = float((label == 0).mean())
+        violations = [among * _found(profiles, seed) for seed in range(seeds)]
+        theirs = among * _least_squares(profiles)
+        lines.append(
+            (
+                name,
+                f"{classifier.score(inputs, label):.3f}",
+                *(f"{each:.4f}" for each in (_AUDITED[name], theirs)),
+                spread(violations, 4),
+            )
+        )
+    return Table(
+        "FairFictPlay: violation found in the false positives of a logistic regression",
+        ("", "accuracy", "published", "their oracle", "ours"),
+        lines,
+        "The violation is the share of the group's negatives among all rows, times the distance of "
+        "its false-positive rate. Published: the authors' log. Their oracle, here on the same rows "
+        "as ours, fits one plane by least squares. On communities (accuracy 0.875 there; 12 of "
+        "their 18 protected columns are in the public table) it comes to the published figure, and "
+        "ours finds a group with a greater violation. The law-school table is another copy: its "
+        "label is to pass at all, so that the accuracy is 0.952 and not 0.901, and the negatives "
+        "are fewer.",
+    )
+
+
+def _coded(table: pd.DataFrame) -> tuple[list[Attribute], Rows]:
+    attributes, columns = [], []
+    for name in table:
+        cells, values = table[name], tuple[str, ...]()
+        if not pd.api.types.is_numeric_dtype(cells):
+            codes, found = pd.factorize(cells, sort=True)
+            cells, values = pd.Series(codes), tuple(map(str, found))
+        ends = float(cells.min()), float(cells.max())
+        kind = Kind.NOMINAL if values else Kind.REAL
+        attributes.append(Attribute(str(name), kind, values, *ends, Role.PROTECTED, ends))
+        columns.append(cells.to_numpy(np.float64))
+    return attributes, np.column_stack(columns)
+
+
+def _found(profiles: Any, seed: int) -> float:
+    search = fairfictplay._oracle(
+        profiles,
+        profiles.left([]),
+        np.random.default_rng(seed),
+        Progress("fitting", 0, 1, 0, 0, 0),
+    )
+    while True:
+        try:
+            next(search)
+        except StopIteration as end:
+            return float(end.value.violation)
+
+
+def _least_squares(profiles: Any) -> float:
+    """Return the violation of the group that one plane makes: where it foretells a higher rate."""
+    left = profiles.left([])
+    design = np.column_stack([profiles.values, np.ones(len(left))])
+    inside = design @ profiles._nearest(design, left) > 0
+    return float(abs(left[inside].sum()) / profiles.people.sum())
