@@ -156,12 +156,12 @@ def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Picture
     return Pictured(chart, tuple(PairsOf(run.id, name) for name, _ in counts))
 
 
-def proof(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
+def proof(spec: AuditSpec, run: RunRecord | RunState, shown: Sequence[Metric]) -> Pictured:
     """Draw what is certified, falsified and undecided: of the population, else of the domain."""
-    proven = [each for each in run.figures if isinstance(each, Proven)]
+    proven = [each for each in shown if isinstance(each, Proven)]
     of_people = [each for each in proven if each.of == "people"]
     of_domain = [each for each in proven if each.of == "domain"]
-    chart = Spaces(spaces_of(spec, of_people or of_domain or run.figures))
+    chart = Spaces(spaces_of(spec, of_people or of_domain or shown))
     pairs = PairsOf(run.id) if run.found else None
     return Pictured(chart, tuple(pairs if each else None for each in chart.falsified))
 

@@ -16,7 +16,6 @@ from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.tables import rate_of, worst_of
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text
-from fairdesk.wording.statements import Statement
 
 #: The model of the data fits a group whose observed rate is at most so far outside its bounds.
 _MISFIT = 0.02
@@ -108,48 +107,21 @@ def misfit_sentence(
     if not groups:
         return ""
     return say(
-        "The model of the data does not fit {groups}: do not quote its shares, but what is "
-        "counted in the data.",
+        "The model of the data does not fit {groups}: its shares are not shown.",
         groups=groups,
     )
 
 
-def population_statement(proven: Proven, unfit: str) -> Statement:
-    """Say what is proven of the population.
-
-    ``unfit`` is what `misfit_sentence` says; where that is something, no share is given: it would
-    be quoted as one of real people.
-    """
-    said = proof_words.proven_statement(proven)
-    if not unfit or said.evidence != "proven":
-        return said.with_more(unfit)
-    return Statement(
-        said.evidence,
-        say("Proven for a model of the data that does not fit all groups"),
-        say("Not about real people"),
-        unfit,
-        unfit,
-    )
-
-
-def proofs_quoted(
+def without_misfit(
     spec: AuditSpec, figures: Sequence[Metric], tables: Sequence[GroupTable]
-) -> tuple[tuple[Metric, ...], tuple[str, ...]]:
-    """Divide figures into what is said of each, and what is said of the population instead.
+) -> tuple[Metric, ...]:
+    """Return the figures without those of a population that does not fit the data.
 
-    Returns
-    -------
-    tuple
-        The figures without the shares of the population, and sentences on it: what is proven of
-        it, with what it is; of one that does not fit, only that.
+    Its shares would be quoted as shares of real people.
     """
-    proven = proof_words.proven_of(figures, "people")
-    if proven is None:
-        return tuple(figures), ()
-    unfit = misfit_sentence(spec, figures, tables)
-    rest = tuple(each for each in figures if not (isinstance(each, Proven) and each.of == "people"))
-    said = population_statement(proven, unfit).sentence
-    return rest, (said, proof_words.model_sentence(spec))
+    if not misfit_sentence(spec, figures, tables):
+        return tuple(figures)
+    return tuple(each for each in figures if not (isinstance(each, Proven) and each.of == "people"))
 
 
 def _unfit(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> list[str]:

@@ -11,7 +11,7 @@ import msgspec
 from fairdesk.answers import pictures
 from fairdesk.answers.answer import ANSWERING, Answer, Question
 from fairdesk.answers.observed import Observed
-from fairdesk.answers.rates import decision_tables, misfit_sentence, population_statement
+from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable, why_off
 from fairdesk.audit.plan.spec import AuditSpec
@@ -528,8 +528,8 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     if around is not None:
         return _certain_around(spec, around, runs)
     if run is not None and best is not None:
-        weighted = proven_of(run.figures, "population")
-        of_people = proven_of(run.figures, "people")
+        shown = without_misfit(spec, run.figures, decision_tables(runs))
+        weighted, of_people = proven_of(shown, "population"), proven_of(shown, "people")
         lead = best if of_people is None else of_people
         details = []
         # beside a share of the population, those of combinations would be read as of people
@@ -541,24 +541,19 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
                     shares=standing_of(weighted),
                 )
                 details.insert(0, further)
-        drawn = pictures.proof(spec, run)
         said = proven_statement(lead)
         if of_people is not None:
-            unfit = misfit_sentence(spec, run.figures, decision_tables(runs))
-            # of shares that are not to be quoted it matters little whom they cover
-            details += [] if unfit else [_why_proven(spec, runs)]
+            details.append(_why_proven(spec, runs))
             # the small chart has the shares
-            brief = " ".join(filter(None, (covers_sentence(spec), unfit)))
-            said = msgspec.structs.replace(population_statement(lead, unfit), brief=brief)
-            # shares that are not to be quoted are not drawn either
-            drawn = pictures.Pictured() if unfit else drawn
+            said = msgspec.structs.replace(said, brief=covers_sentence(spec))
+        drawn = pictures.proof(spec, run, shown)
         return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))
     run, share = exact[0]
     said = figures.share_statement(spec, share, run.figures)
-    return _answer(Question.CERTAIN, said, (), run, tried, pictures.proof(spec, run))
+    return _answer(Question.CERTAIN, said, (), run, tried, pictures.proof(spec, run, run.figures))
 
 
 def _decides_rows(run: Run) -> bool:
@@ -571,7 +566,7 @@ def _certain_around(spec: AuditSpec, run: Run, runs: Sequence[Run]) -> Answer:
     """Say what is certified of the rows with their neighbours."""
     tried = _among(runs, Question.CERTAIN)
     (found,) = (each for each in run.figures if isinstance(each, NeighbourhoodCounts))
-    said, drawn = neighbourhood_statement(spec, found), pictures.proof(spec, run)
+    said, drawn = neighbourhood_statement(spec, found), pictures.proof(spec, run, run.figures)
     return _answer(Question.CERTAIN, said, (say(UNLIKE),), run, tried, drawn)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fairdesk.answers.answer import Question
-from fairdesk.answers.rates import decision_tables, proofs_quoted, rates_sentences
+from fairdesk.answers.rates import decision_tables, rates_sentences, without_misfit
 from fairdesk.answers.selection import best_run, best_shares
 from fairdesk.app.audit import Outcome
 from fairdesk.app.outputs import REPORT
@@ -15,10 +15,11 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare
+from fairdesk.results.proofs import PairShare, Proven
 from fairdesk.wording import comparisons, figures, inspected, words
 from fairdesk.wording.groups.tables import rate_of, worst_of
 from fairdesk.wording.pairs import plausible_pairs
+from fairdesk.wording.proofs import model_sentence, proven_of, proven_statement
 
 #: So many pairs of values whose decision differs are printed: those that differ most.
 _MOST_PAIRS = 3
@@ -154,7 +155,9 @@ def _run_lines(outcome: Outcome, run: RunRecord, *, short: bool) -> tuple[str, .
     if short and said.value:
         return (f"{title}: {said.sentence} {words.capital(figures.effort(run))}.",)
     tables = decision_tables(outcome.runs)
-    rest, of_people = proofs_quoted(spec, run.figures, tables)
+    quoted = without_misfit(spec, run.figures, tables)
+    of_people = proven_of(quoted, "people")
+    rest = [each for each in quoted if not (isinstance(each, Proven) and each.of == "people")]
     pairs = [each for each in run.figures if isinstance(each, PairShare)]
     differing = sorted(pairs, key=lambda pair: -pair.falsified)[:_MOST_PAIRS]
     worst = [each for each in differing if each.falsified]
@@ -165,7 +168,7 @@ def _run_lines(outcome: Outcome, run: RunRecord, *, short: bool) -> tuple[str, .
         said.sentence,
         *figures.alone_sentences(spec, run),
         *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said.sentence),
-        *of_people,
+        *([proven_statement(of_people).sentence, model_sentence(spec)] if of_people else []),
         *rates_sentences(spec, run.figures, tables),
         *([_more_pairs(more, outcome.files)] if more > 0 else []),
         *([plausible_pairs(share).sentence] if share is not None else []),

@@ -70,10 +70,11 @@ def test_of_people_each_attribute_alone_is_drawn_and_nothing_else(spec):
 
 
 def test_only_a_falsified_share_stands_for_pairs(spec):
-    shown = pictures.proof(spec, run(PROVEN, found=3))
+    proven = run(PROVEN, found=3)
+    shown = pictures.proof(spec, proven, proven.figures)
     assert shown.parts == tuple(
         PairsOf(7) if "falsified" in spot else None
         for spot in (bar.tip(*part) for bar in shown.chart.bars for part in bar.parts())
     )
     assert set(shown.parts) == {PairsOf(7), None}
-    assert set(pictures.proof(spec, run(PROVEN)).parts) == {None}
+    assert set(pictures.proof(spec, run(PROVEN), proven.figures).parts) == {None}

@@ -61,13 +61,13 @@ def test_what_is_open_is_among_the_limitations(tmp_path):
         ({}, ""),
         ({"companions": (JOB,)}, "--companions companions.json"),
         ({"proposed": (JOB,)}, "--companions ask"),
-        ({"constraints": (NEVER,)}, "--companions none"),
+        ({"constraints": (NEVER,)}, ""),
+        ({"refused": (("job", "sex"),)}, "--companions none"),
+        ({"companions": (JOB,), "refused": (("debts", "sex"),)}, "--companions companions.json"),
         # what the data leave open is open again
         ({"proposed": (OPEN,)}, ""),
-        (
-            {"companions": (JOB,), "proposed": (DEBTS,)},
-            "",
-        ),
+        ({"companions": (JOB,), "proposed": (DEBTS,)}, "--companions companions.json"),
+        ({"companions": (JOB,), "proposed": (JOB,)}, "--companions ask"),
     ],
 )
 def test_the_command_that_repeats_an_audit_says_what_changes_together(tmp_path, support, flag):

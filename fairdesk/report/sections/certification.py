@@ -10,9 +10,8 @@ from fairdesk.answers.rates import (
     bounded_rates,
     concludes,
     decision_tables,
-    misfit_sentence,
-    population_statement,
     ratio_sentence,
+    without_misfit,
 )
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
@@ -37,6 +36,7 @@ from fairdesk.report.blocks import (
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.plan.compared import allowed_values, compared_values
+from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import (
     NeighbourhoodCounts,
@@ -131,18 +131,17 @@ def _statements(material: Material, run: RunRecord) -> list[Statement]:
         return [stated(figures.headline(spec, run))]
     said = proof_words.proven_statement(proven).with_more(words.ending(run))
     rest = proof_words.remainder_statement(proven)
-    of_people = proof_words.proven_of(run.figures, "people")
+    of_people = proof_words.proven_of(_quoted(material, run), "people")
     if of_people is not None:
         # what is known of combinations is in the appendix: it is read as of people otherwise
-        said = population_statement(of_people, _unfit(material, run))
-        return [stated(said.with_more(words.ending(run)))]
+        return [stated(proof_words.proven_statement(of_people).with_more(words.ending(run)))]
     return [stated(each) for each in (said, rest) if each]
 
 
-def _unfit(material: Material, run: RunRecord) -> str:
-    """Name the groups that the model of the data does not fit; empty where it fits all."""
+def _quoted(material: Material, run: RunRecord) -> tuple[Metric, ...]:
+    """Return the figures of a run without those of a population that does not fit the data."""
     tables = tuple(map(material.shown.table, decision_tables(material.runs)))
-    return misfit_sentence(material.spec, run.figures, tables)
+    return without_misfit(material.spec, run.figures, tables)
 
 
 def _whom(material: Material) -> str:
@@ -213,14 +212,11 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         shares = [each for each in run.figures if isinstance(each, Share)]
         blocks += [Text(each) for each in figures.sentences(spec, shares)]
         return blocks
-    of_people = proof_words.proven_of(run.figures, "people")
+    of_people = proof_words.proven_of(_quoted(material, run), "people")
     # a share of independent attributes says less than one of the population
     of_marginals = None if of_people else proof_words.proven_of(run.figures, "population")
-    unfit = of_people is not None and _unfit(material, run)
     if of_people is not None:
-        # of shares that are not to be quoted it matters little whom they cover
-        note = proof_words.model_sentence if unfit else proof_words.population_note
-        blocks.append(Text(note(spec), lead=say("The population.")))
+        blocks.append(Text(proof_words.population_note(spec), lead=say("The population.")))
     if "results" not in material.chapters:
         blocks += [
             Text(
@@ -234,7 +230,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
     alone = _alone(material, run, proven)
     facts = tuple(_facts(run, proven, of_marginals, listed=bool(alone)))
     further: list[Block] = [
-        *_bars(proven, None if unfit else of_people, of_marginals, run.id),
+        *_bars(proven, of_people, of_marginals, run.id),
         *alone,
         *_meanings(alone),
         *_course(run),

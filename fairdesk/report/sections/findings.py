@@ -9,7 +9,7 @@ import msgspec
 
 from fairdesk.answers import pictures as answer_pictures
 from fairdesk.answers.answer import Question
-from fairdesk.answers.rates import decision_tables, misfit_sentence
+from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
@@ -248,11 +248,10 @@ def _shares_compared(material: Material) -> list[Grid]:
 def _proven_of_people(material: Material) -> list[tuple[str, ...]]:
     """Return the proven share of the population, where the model of the data fits all groups."""
     run = best_run(Question.CERTAIN, material.proofs)
-    proven = None if run is None else proven_of(run.figures, "people")
-    if run is None or proven is None or "certification" not in material.chapters:
-        return []
     tables = tuple(map(material.shown.table, decision_tables(material.runs)))
-    if misfit_sentence(material.spec, run.figures, tables):
+    shown = () if run is None else without_misfit(material.spec, run.figures, tables)
+    proven = proven_of(shown, "people")
+    if proven is None or "certification" not in material.chapters:
         return []
     changes = proven_fractions(proven)[1]
     return [

@@ -377,7 +377,7 @@ def test_beside_a_group_that_the_model_of_the_data_does_not_fit_no_bounds_are_sh
         store.end_run(run, "done")
         text = words_of(make_report(store))
     assert f"{phrases.NO_RATIO} sex" not in text
-    assert text.count(f"{phrases.UNFIT} sex = ") == 2, "summary and section"
+    assert phrases.UNFIT not in text
     assert "Bounds of the selection rates" not in text
     for share in proof_words.proven_fractions(OF_PEOPLE)[:2]:
         assert proof_words.least_share(share) not in text

@@ -10,10 +10,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from fairdesk.answers.answer import PairsOf, Question
 from fairdesk.answers.pairs_known import pairs_alone, sufficient_names
-from fairdesk.answers.rates import (
-    decision_tables,
-    misfit_sentence,
-)
+from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
@@ -39,6 +36,7 @@ from fairdesk.gui.workspace.common.rule_table import RuleTable
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
 from fairdesk.wording import figures, words
@@ -352,15 +350,14 @@ class ProofPage(RunPage):
         below = [each for section in self._sections.values() for each in section]
         self.experts.setVisible(not all(each.isHidden() for each in below))
 
+    def _quoted(self, run: Run) -> tuple[Metric, ...]:
+        """Return the figures of a run that are shown."""
+        return without_misfit(self._session.spec, run.figures, decision_tables(self._session.runs))
+
     def _draw_shares(self, run: Run) -> None:
         """Draw the shares: those of combinations folded away where that of people is known."""
-        spec, shown = self._session.spec, run.figures
+        spec, shown = self._session.spec, self._quoted(run)
         folds = proof_words.proven_of(shown, "people") is not None
-        if misfit_sentence(spec, shown, decision_tables(self._session.runs)):
-            # a share of a population that does not fit would be read as one of real people
-            shown = tuple(
-                each for each in shown if not (isinstance(each, Proven) and each.of == "people")
-            )
         (self._below if folds else self._front).addWidget(self._combinations)
         rest = [each for each in shown if isinstance(each, Proven) and each.of != "people"]
         front = [each for each in shown if each not in rest] if folds else shown
@@ -437,17 +434,12 @@ class ProofPage(RunPage):
             kind = "■ Proven" if consistent or discriminatory else "□ Nothing proven yet"
             said = proof_words.proven_statement(proven)
             self._headline.say(kind, said.sentence)
-        of_people = proof_words.proven_of(run.figures, "people")
+        of_people = proof_words.proven_of(self._quoted(run), "people")
         self._of_people.setVisible(of_people is not None)
         if of_people is not None:
             said = proof_words.proven_statement(of_people)
             kind = "■ Proven" if said.evidence == "proven" else "□ Nothing proven yet"
-            unfit = misfit_sentence(spec, run.figures, decision_tables(self._session.runs))
-            if unfit:
-                # its shares are not to be quoted: they are in the chart only
-                self._of_people.say(kind, unfit, proof_words.model_sentence(spec))
-            else:
-                self._of_people.say(kind, said.sentence, proof_words.population_note(spec))
+            self._of_people.say(kind, said.sentence, proof_words.population_note(spec))
         self._estimate.setVisible(bool(estimated))
         self._estimate.say("▨ Estimated, not proven", estimated)
         figure = proven or neighbourhoods_of(run.figures)

@@ -749,7 +749,7 @@ def test_a_share_of_a_population_that_does_not_fit_is_not_drawn(opened, path):
     workspace = opened(path)
     workspace.show_page(PROOF)
     page = workspace.proof
-    assert phrases.UNFIT in page._of_people._sentence.text()
+    assert page._of_people.isHidden()
     assert "Population (a model of the data)" not in [bar.name for bar in page.bars.drawing.bars]
 
 
