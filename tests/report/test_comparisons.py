@@ -67,7 +67,6 @@ def test_what_is_open_is_among_the_limitations(tmp_path):
         # what the data leave open is open again
         ({"proposed": (OPEN,)}, ""),
         ({"companions": (JOB,), "proposed": (DEBTS,)}, "--companions companions.json"),
-        ({"companions": (JOB,), "proposed": (JOB,)}, "--companions ask"),
     ],
 )
 def test_the_command_that_repeats_an_audit_says_what_changes_together(tmp_path, support, flag):
