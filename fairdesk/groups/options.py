@@ -14,6 +14,8 @@ LEAST_SHARE = 0.02
 LEAST_ROWS = 30
 #: The group with the highest rate is the reference if it has at least this share of the people.
 LARGE_SHARE = 0.1
+#: TestSGD's, for a confidence of 95 % on each side.
+Z = 1.96
 #: Names beyond this have too many subsets for all of them to be tried: 1,022 with so many.
 MOST_NAMES = 10
 #: Sets of attributes that make more groups are left out: too few people would be in each.
@@ -36,6 +38,7 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
                 "A subgroup is tested if it contains at least this share of the data rows, from "
                 "0 to 1."
             ),
+            extra={"symbol": "θ"},
         ),
     ] = 0.05
     least_rows: Annotated[
@@ -61,6 +64,7 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
                 "Number of bins of equal width for each numeric protected attribute, unless bin "
                 "boundaries are given."
             ),
+            extra={"symbol": "K"},
         ),
     ] = 10
     together: Annotated[
@@ -89,6 +93,7 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
             title="Error bound",
             description="More instances are tested until the margin of every score is at "
             "most this.",
+            extra={"symbol": "δ"},
         ),
     ] = 0.05
     subsets: Annotated[
@@ -112,6 +117,61 @@ class TestSgdOptions(msgspec.Struct, frozen=True):
             ),
         ),
     ] = "favourable"
+    z: Annotated[
+        float,
+        msgspec.Meta(
+            ge=0.1,
+            le=10,
+            title="Normal quantile of the margin",
+            description=(
+                "The margin of a rate is this many standard errors; 1.96 is a confidence of 95 % "
+                "on each side."
+            ),
+            extra={"symbol": "z"},
+        ),
+    ] = Z
+    s_pert: Annotated[
+        float,
+        msgspec.Meta(
+            ge=1,
+            le=1_000_000,
+            title="Perturbation of whole numbers",
+            description="By how much a whole number of a data row is changed in a sample.",
+            extra={"symbol": "s_pert"},
+        ),
+    ] = 1.0
+    s_pert_decimal: Annotated[
+        float,
+        msgspec.Meta(
+            gt=0,
+            le=1_000_000,
+            title="Perturbation of decimals",
+            description="By how much a decimal number is changed, or by which share of its range.",
+            extra={"symbol": "s_pert"},
+        ),
+    ] = 0.01
+    perturbation: Annotated[
+        Literal["mixed", "absolute", "relative"],
+        msgspec.Meta(
+            title="Type of perturbation",
+            description=(
+                "Whole numbers by an amount and decimals by a share of their range in the input "
+                "domain; both by an amount, as in the paper, whose decimals lie between 0 and 1; "
+                "or both by a share of their range, that of decimals."
+            ),
+        ),
+    ] = "mixed"
+    coded: Annotated[
+        Literal["names", "ordered"],
+        msgspec.Meta(
+            title="Coded categories",
+            description=(
+                f"What whole numbers with at most {MOST_NAMES} different values are: codes of "
+                "categories without an order, of which sets are tested; or ordered, so that ranges "
+                "are. An attribute with bin boundaries is ordered."
+            ),
+        ),
+    ] = "names"
 
 
 class MeasureOptions(msgspec.Struct, frozen=True):

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 
-#: TestSGD's, for 95 % on each side.
-Z = 1.96
 #: Of an interval that holds the true rate in 95 of a hundred samples, on both sides.
 _Z_95 = NormalDist().inv_cdf(0.975)
 #: Of the intervals of all rule sets together, and of Holm's correction.
@@ -97,10 +95,9 @@ class Side:
         share = 2 / (self.n + 4)
         return np.where(deviation > _NOUGHT, deviation, np.sqrt(share * (1 - share)))
 
-    @cached_property
-    def half(self) -> Numbers:
-        """The paper's half width, ``z * sqrt(p (1 - p) / n)``: ``(R,)``."""
-        return Z * self.deviation / np.sqrt(self.n)
+    def half(self, z: float) -> Numbers:
+        """Return the paper's half width, ``z * sqrt(p (1 - p) / n)``: ``(R,)``."""
+        return np.asarray(z * self.deviation / np.sqrt(self.n))
 
 
 def wilson(total: Numbers, n: Numbers, z: Numbers) -> tuple[Numbers, Numbers]:

@@ -21,7 +21,7 @@ from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.tabular import mining
 from fairdesk.groups.tabular.mining import MOST_ROWS, Answer, Asked, Mining
 from fairdesk.groups.tabular.outcomes import Outcomes
-from fairdesk.groups.tabular.sampling import Neighbours, starting
+from fairdesk.groups.tabular.sampling import Neighbours, Steps, starting
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.division import Counting, Merging, Stepping, counted_here, stream
 from fairdesk.individual.engine.pace import Pace
@@ -86,7 +86,7 @@ class _Samples:
         self, context: GroupContext, people: Rows, options: TestSgdOptions, rng: np.random.Generator
     ) -> None:
         self._context, self._rng = context, rng
-        self._outcomes = Outcomes(context, options.outcome)
+        self._outcomes, self._steps = Outcomes(context, options.outcome), Steps.of(options)
         rows, fine = starting(context.domain, people)
         self._people, self._tried, self._rejected = rows[fine], 0, 0
         # a part of the rows does where there are very many; in the order of the file otherwise
@@ -109,7 +109,7 @@ class _Samples:
                 own = stream(self._rng, _SAMPLES, unit)
                 seeds = own.integers(len(self._people) if some is None else len(some), size=size)
                 seeds = seeds if some is None else some[seeds]
-                neighbours = Neighbours(self._context.domain, own)
+                neighbours = Neighbours(self._context.domain, own, self._steps)
                 # all at once: how fast the model answers must not tell who is made
                 rows = neighbours.of(self._people[seeds])
                 aside = neighbours.left, neighbours.rejected

@@ -7,8 +7,6 @@ run with several seeds, each with pairs of its own from a short uniform search. 
 measured on test rows and on people that no choice was made by, always beside the same model
 retrained with nothing added.
 Beside each mean over the seeds stands its 95 % interval (Student's t).
-
-The second table is TestSGD's: the score of the worst rule set before and after, beside its paper's.
 """
 
 from __future__ import annotations
@@ -16,7 +14,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import pickle
-import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -34,22 +31,19 @@ from fairdesk.data.domain.attributes import encode
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.errors import FairDeskError
-from fairdesk.groups import testsgd as rules
-from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import uniform
 from fairdesk.mitigate.context import MitigationContext
-from fairdesk.mitigate.methods import aequitas, testsgd
-from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
+from fairdesk.mitigate.methods import aequitas
+from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Found
 from fairdesk.results.events import Measured as Told
 from fairdesk.results.mitigation import Measure, Repair, Trial
-from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.audit.making import domain_of
 from tests.benchmarks.measuring import DATA
-from tests.benchmarks.testsgd import opened, prepare, show
+from tests.benchmarks.testsgd import show
 from tests.models.matching import match
 
 #: A search ends when it has found so many pairs, or taken so many of the CPU's seconds.
@@ -80,8 +74,6 @@ CASES = {
     "german, logistic": Case(*_GERMAN, "logistic", ("personal_status_sex",)),
     "german, boosted": Case(*_GERMAN, "boosted", ("personal_status_sex",)),
 }
-#: What the paper says of the score of its worst rule set, before and after, in percent.
-SCORES = {"census": (20.2, 10.1), "compas": (62.4, 4.2), "law school": (15.0, 7.5)}
 
 
 def _estimator(name: str) -> Any:
@@ -257,54 +249,6 @@ def repaired(name: str, seeds: Sequence[int], options: AequitasOptions) -> list[
         return found
 
 
-def mitigated(name: str, seeds: Sequence[int]) -> list[Outcome]:
-    """Repair the worst rule set that TestSGD finds in a case, with several seeds."""
-    with threadpool_limits(limits=1), tempfile.TemporaryDirectory() as folder:
-        prepare(name, Path(folder), sys.maxsize)
-        study = opened(name, Path(folder))
-        mitigation, outcome = _of_study(study), study.decisions[study.favourable]
-        options = TestSgdOptions(compare="none", certify=0.0)
-        found = []
-        for seed in seeds:
-            worst = _worst(study, seed)
-            at_work = replace(mitigation, rule=worst.conditions, outcome=outcome, queries=0)
-            found.append(run(testsgd.search, at_work, options, seed))
-            _tell(name, found[-1])
-        return found
-
-
-def _worst(study: GroupContext, seed: int) -> RuleSet:
-    """Find the worst rule set that leaves enough people outside."""
-    last = None
-    options = rules.TestSgdOptions()
-    people = study.rows[study.inside]
-    for event in rules.search(study, people, options, np.random.default_rng(seed)):
-        last = event if isinstance(event, Told) else last
-    assert last is not None
-    assert isinstance(last.figures[0], RuleSearchSummary)
-    sets = [each for each in last.figures if isinstance(each, RuleSet)]
-    return next(each for each in sets if each.support <= 1 - options.theta)
-
-
-def _of_study(study: GroupContext) -> MitigationContext:
-    none = np.empty((0, len(study.domain.attributes)))
-    known = ~np.isnan(study.label)
-    assert study.model is not None
-    return MitigationContext(
-        domain=study.domain,
-        rows=study.rows,
-        groups=study.groups,
-        inside=study.inside,
-        label=study.label,
-        target=_target(study.label == 1, known, study.favourable),
-        pairs=none,
-        partners=none,
-        numbers=np.empty(0, dtype=np.int64),
-        model=study.model,
-        favourable=study.favourable,
-    )
-
-
 def _tell(name: str, outcome: Outcome) -> None:
     """Tell of one seed as soon as it is known."""
     print(
@@ -358,41 +302,30 @@ def _interval(numbers: Sequence[float]) -> str:
 
 
 def main() -> None:
-    """Repair every case in a process of its own; print both tables."""
+    """Repair every case in a process of its own; print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--case", action="append", choices=[*CASES, *SCORES])
+    parser.add_argument("--case", action="append", choices=[*CASES])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--labels", default="majority")
     parser.add_argument("--most", type=float, default=AequitasOptions().most)
     arguments = parser.parse_args()
-    wanted = arguments.case or [*CASES, *SCORES]
+    wanted = arguments.case or [*CASES]
     options = AequitasOptions(
         labels=arguments.labels, most=arguments.most, compare="none", certify=0.0
     )
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    lines, scores = [], []
+    lines = []
     for name in wanted:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as fresh:
             try:
-                if name in CASES:
-                    told = fresh.submit(repaired, name, seeds, options).result()
-                else:
-                    told = fresh.submit(mitigated, name, seeds).result()
+                told = fresh.submit(repaired, name, seeds, options).result()
             except FairDeskError as error:
                 print(f"{name}: {error}", flush=True)
                 continue
-        if name in CASES:
-            lines.append(_line(name, told))
-        else:
-            before, after = SCORES[name]
-            scores.append([*_line(name, told), f"{before} to {after}"])
+        lines.append(_line(name, told))
     print()
-    if lines:
-        show(HEAD, lines)
-        print()
-    if scores:
-        show((*HEAD, "the paper, %"), scores)
+    show(HEAD, lines)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.groups.statistics import Side, Z, holm, interval, p_values, wilson
+from fairdesk.groups.options import Z
+from fairdesk.groups.statistics import Side, holm, interval, p_values, wilson
 
 RATES = [
     (0, 1_000, 0, 1_200),
@@ -110,20 +111,20 @@ def test_mean_scores_are_tested_as_welch_does():
     ends = wanted.confidence_interval(0.99)
     low, high = interval(inside, outside, 0.01)
     assert (low[0], high[0]) == pytest.approx((ends.low, ends.high), rel=1e-6)
-    assert inside.half[0] == pytest.approx(Z * first.std(ddof=1) / np.sqrt(400), rel=1e-9)
+    assert inside.half(Z)[0] == pytest.approx(Z * first.std(ddof=1) / np.sqrt(400), rel=1e-9)
 
 
 def test_the_margin_is_the_papers():
     inside, _ = sides([(300, 1_000, 0, 1)])
-    assert inside.half[0] == pytest.approx(1.96 * np.sqrt(0.3 * 0.7 / 1_000))
+    assert inside.half(Z)[0] == pytest.approx(1.96 * np.sqrt(0.3 * 0.7 / 1_000))
 
 
 @pytest.mark.parametrize("hits", [0.0, 1_000.0])
 def test_samples_that_are_all_alike_leave_some_doubt(hits):
     side = Side(np.array([1_000.0]), np.array([hits]))
-    assert 0 < side.half[0] < 0.01
+    assert 0 < side.half(Z)[0] < 0.01
     scored = Side(np.array([1_000.0]), np.array([hits]), np.array([hits]))
-    assert scored.half[0] == side.half[0]
+    assert scored.half(Z)[0] == side.half(Z)[0]
 
 
 @settings(max_examples=25)

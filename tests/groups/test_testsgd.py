@@ -23,7 +23,7 @@ from fairdesk.models.model import labels
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests import phrases
-from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, people, study
+from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, number, people, study
 
 SMALL = Domain((SEX, INCOME, RACE, AGE, COUNTY))
 QUICK = TestSgdOptions(sample_thr=200, error_thr=0.2, bins=4)
@@ -100,6 +100,45 @@ def test_scores_are_what_trying_everybody_comes_to(seed, n, together):
         assert each.margin <= options.error_thr
     ranks = [(n - each.rows < np.ceil(0.05 * n - 1e-9), -each.score) for each in found]
     assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize(("z", "confidence"), [(1.0, 0.466), (1.645, 0.81), (2.576, 0.98)])
+def test_margins_are_of_the_confidence_that_was_asked_for(z, confidence):
+    """More samples are drawn where margins are wider; intervals and p-values are as before."""
+    asked = study(unlike, PEOPLE, SMALL)
+    wide = msgspec.structs.replace(QUICK, error_thr=0.5)
+    _, usual = figures(run(asked, wide))
+    _, found = figures(run(asked, msgspec.structs.replace(wide, z=z)))
+    assert len(found) == len(usual) > 0
+    for each, other in zip(found, usual, strict=True):
+        assert each.confidence == pytest.approx(confidence, abs=2e-3)
+        assert each.margin == pytest.approx(other.margin * z / 1.96)
+        assert (each.low, each.high, each.p) == (other.low, other.high, other.p)
+    (strict,), _ = figures(run(asked, msgspec.structs.replace(QUICK, error_thr=0.02, z=z)))
+    (loose,), _ = figures(run(asked, msgspec.structs.replace(QUICK, error_thr=0.02, z=0.8 * z)))
+    assert strict.margin <= 0.02
+    assert loose.samples < strict.samples
+
+
+@pytest.mark.parametrize("codes", [(1, 2, 3), (0, 4, 9)])
+def test_a_coded_category_is_no_range_in_what_is_found(codes):
+    domain = Domain((SEX, INCOME, number("race", 0, 9, Role.PROTECTED)))
+    rows = people(domain, 600)
+    rows[:, 2] = np.array(codes, dtype=float)[rows[:, 0].astype(int) + (rows[:, 1] > 2)]
+
+    def model(rows):
+        return 0.3 + 0.4 * (rows[:, 2] == codes[1]) + rows[:, 1] / 50
+
+    (mined,), found = figures(run(study(model, rows, domain)))
+    race = [each for rule in found for each in rule.conditions if each.attribute == "race"]
+    assert race
+    assert all(each.codes and each.low is None and each.high is None for each in race)
+    assert any("without an order" in note for note in mined.notes)
+    options = msgspec.structs.replace(QUICK, coded="ordered")
+    (mined,), found = figures(run(study(model, rows, domain), options))
+    race = [each for rule in found for each in rule.conditions if each.attribute == "race"]
+    assert race
+    assert not any(each.codes for each in race)
 
 
 def test_every_interval_holds_the_true_difference():

@@ -23,15 +23,13 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupContext
-from fairdesk.groups.options import TestSgdOptions
+from fairdesk.groups.options import MOST_NAMES, TestSgdOptions, Z
 from fairdesk.models.model import labels
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Rows
 
 Mask = NDArray[np.bool_]
 
-#: The paper's: of the normal distribution, for 95 %.
-Z = 1.96
 #: After the first samples, more are drawn so many at a time.
 _MORE = 100
 
@@ -56,7 +54,8 @@ def rules(attribute: Attribute, codes: NDArray[np.float64], bins: int) -> list[C
     codes = codes[~np.isnan(codes)]
     values = sorted(set(codes.tolist()))
     name = attribute.name
-    if attribute.kind is Kind.NOMINAL:
+    coded = attribute.kind is Kind.INTEGER and len(values) <= MOST_NAMES
+    if attribute.kind is Kind.NOMINAL or coded:
         return [
             Condition(name, codes=subset)
             for size in range(1, len(values))

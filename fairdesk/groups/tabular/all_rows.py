@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.groups.kinds import Kinds
+from fairdesk.groups.options import MOST_NAMES, TestSgdOptions
 from fairdesk.groups.tabular.rules import Bounds, bins_of, cells_of, places_of
 from fairdesk.results.events import Rows
 
@@ -37,14 +38,17 @@ class Combinations:
 
 
 def combinations(
-    blocks: Blocks, grouping: Sequence[Attribute], bins: int, edges: Mapping[str, Sequence[float]]
+    blocks: Blocks,
+    grouping: Sequence[Attribute],
+    options: TestSgdOptions,
+    edges: Mapping[str, Sequence[float]],
 ) -> Iterator[tuple[int, int] | Combinations]:
     """Count all rows; the last one told is the result, before it how many of how many reads.
 
     Where there are numbers, the table is read twice: bins rest on the lowest and the highest.
     """
     passes = 1 + any(not each.values for each in grouping)
-    seen = [None if each.values else _Seen(bins) for each in grouping]
+    seen = [None if each.values else _Seen(max(options.bins, MOST_NAMES)) for each in grouping]
     read = 0
     if passes > 1:
         for count, codes in blocks():
@@ -54,7 +58,9 @@ def combinations(
             read += count
             yield read, passes
     bounds = tuple(
-        None if each is None else bins_of(a, each.codes, bins, edges.get(a.name, ()))
+        None
+        if each is None
+        else bins_of(a, each.codes, options.bins, edges.get(a.name, ()), options.coded)
         for a, each in zip(grouping, seen, strict=True)
     )
     sizes = [
@@ -108,7 +114,7 @@ class Counted:
 def counted(
     blocks: Blocks | None,
     grouping: Sequence[Attribute],
-    bins: int,
+    options: TestSgdOptions,
     edges: Mapping[str, Sequence[float]],
     groups: Rows,
     favourable: NDArray[np.float64],
@@ -117,7 +123,7 @@ def counted(
     if blocks is None:
         yield Counted(groups, favourable, None, (None,) * len(grouping), 0)
         return
-    for found in combinations(blocks, grouping, bins, edges):
+    for found in combinations(blocks, grouping, options, edges):
         if isinstance(found, Combinations):
             count, held = len(found.rows), len(groups)
             yield Counted(

@@ -98,7 +98,9 @@ class Mining:
         """Mine, from the rules to the last figures."""
         self._check()
         grouping = self.context.domain.grouping
-        rated = any(needs_rates(each, self.options.subsets) for each in grouping)
+        rated = any(
+            needs_rates(each, self.options.subsets, self.options.coded) for each in grouping
+        )
         if rated:
             yield from self._ask_rows()
         yield from self._grow()
@@ -139,7 +141,7 @@ class Mining:
         options, context = self.options, self.context
         grouping, edges = context.domain.grouping, context.edges
         blocks, groups = context.people_blocks, self.groups
-        for told in counted(blocks, grouping, options.bins, edges, groups, self.favourable_values):
+        for told in counted(blocks, grouping, options, edges, groups, self.favourable_values):
             if isinstance(told, Counted):
                 rows = told
             else:
@@ -152,6 +154,7 @@ class Mining:
                 bins=options.bins,
                 edges=edges.get(attribute.name, ()),
                 subsets=options.subsets,
+                coded=options.coded,
                 favourable=rows.favourable,
                 weights=rows.weights,
                 bounds=rows.bounds[i],
@@ -252,7 +255,7 @@ class Mining:
         yield from self._pool()
         wanted = np.full(tallies.n.shape, options.sample_thr)
         yield from self._fill(wanted)
-        self.certain = tallies.widest <= options.error_thr
+        self.certain = tallies.widest(options.z) <= options.error_thr
         while (going := np.flatnonzero(self._margins() > options.error_thr)).size:
             self.looks[going] += 1
             fewer = np.where(tallies.n[INSIDE, going] <= tallies.n[OUTSIDE, going], INSIDE, OUTSIDE)
@@ -317,7 +320,10 @@ class Mining:
     def _margins(self) -> NDArray[np.float64]:
         """Return each rule set's widest margin of all outcomes: ``(R,)``."""
         sides = (self._sides(self.tallies, value) for value in range(len(self.outcomes.names)))
-        return np.asarray(np.max([inside.half + outside.half for inside, outside in sides], axis=0))
+        z = self.options.z
+        return np.asarray(
+            np.max([inside.half(z) + outside.half(z) for inside, outside in sides], axis=0)
+        )
 
     def _sides(self, tallies: Tallies, value: int) -> tuple[Side, Side]:
         return tallies.sides(value, self.outcomes.squares)
@@ -363,6 +369,7 @@ class Mining:
             tests=len(self.frequent.chosen) * len(self.outcomes.names),
             spent=self._spent()[known],
             least=self.least,
+            z=self.options.z,
         )
 
     def _spent(self) -> NDArray[np.float64]:

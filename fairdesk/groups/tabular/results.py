@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.groups.statistics import ALPHA, Side, Z, holm, interval, p_values
+from fairdesk.groups.statistics import ALPHA, Side, holm, interval, p_values
 from fairdesk.groups.tabular.lattice import beside, leaders
 from fairdesk.groups.tabular.support import Counts, Members, RuleSets
 from fairdesk.results.conditions import Conditions
@@ -29,12 +29,12 @@ _HOLDS = 0.5
 FEW = 30
 
 
-def paper_confidence() -> float:
+def paper_confidence(z: float) -> float:
     """Return the paper's confidence in a score: the product of both intervals'."""
     # slow to import, needed where something was sampled
     from scipy.special import ndtr  # noqa: PLC0415
 
-    return float((2 * ndtr(Z) - 1) ** 2)
+    return float((2 * ndtr(z) - 1) ** 2)
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,8 @@ class RuleResults:
         somebody looked before, or where the rows themselves chose the rule set from others.
     least : int
         The least support, in rows.
+    z : float
+        The paper's, of margins.
     """
 
     members: Members
@@ -78,6 +80,7 @@ class RuleResults:
     tests: int
     spent: NDArray[np.float64]
     least: int
+    z: float
 
     @cached_property
     def score(self) -> NDArray[np.float64]:
@@ -87,7 +90,7 @@ class RuleResults:
     @cached_property
     def margin(self) -> NDArray[np.float64]:
         """The paper's margins: ``(R,)``."""
-        return self.inside.half + self.outside.half
+        return self.inside.half(self.z) + self.outside.half(self.z)
 
     @cached_property
     def by_rows(self) -> tuple[Side, Side]:
@@ -187,7 +190,7 @@ class RuleResults:
             phi_in=inside,
             phi_out=outside,
             margin=float(self.margin[place]),
-            confidence=paper_confidence(),
+            confidence=paper_confidence(self.z),
             support=rows / int(self.members.weight.sum()),
             rows=rows,
             n_in=int(self.inside.n[place]),

@@ -22,6 +22,8 @@ from fairdesk.groups.options import MOST_NAMES
 from fairdesk.results.conditions import Condition
 
 Subsets = Literal["all", "single", "ordered"]
+#: What a few whole numbers are.
+Coded = Literal["names", "ordered"]
 
 #: Where each bin of a number starts and ends: ``(c,)`` each.
 Bounds = tuple[NDArray[np.float64], NDArray[np.float64]]
@@ -71,6 +73,7 @@ def rules_about(
     bins: int,
     edges: Sequence[float] = (),
     subsets: Subsets = "all",
+    coded: Coded = "names",
     favourable: NDArray[np.float64] | None = None,
     weights: NDArray[np.int64] | None = None,
     bounds: Bounds | None = None,
@@ -90,6 +93,9 @@ def rules_about(
     bins : int
         Into how many of equal width the range of the rows' numbers is divided; numbers with no
         more different values than that have a cell for each.
+    coded : str
+        Whether whole numbers with at most `MOST_NAMES` different values are codes of names, or
+        ordered. Where there are ``edges``, they are ordered.
     edges : sequence of float
         Instead of these, the inner edges of a number's bins, ascending.
     subsets : str
@@ -111,12 +117,18 @@ def rules_about(
     """
     _check(attribute, edges)
     if not attribute.values:
-        bounds = bins_of(attribute, codes, bins, edges) if bounds is None else bounds
-        rules = _runs_of_numbers(attribute, codes, bounds)
+        if bounds is None:
+            bounds = bins_of(attribute, codes, bins, edges, coded)
+        if _may_be_names(attribute, edges, coded) and _are_few(bounds):
+            rules = _subsets(attribute, cells_of(codes, bounds), bounds[0], subsets, favourable)
+            rules = replace(rules, notes=(*rules.notes, *_read_as_names(rules)))
+        else:
+            rules = _runs_of_numbers(attribute, codes, bounds)
     elif attribute.kind is Kind.ORDINAL:
         rules = _runs_of_names(attribute, codes, bins)
     else:
-        rules = _subsets(attribute, codes, subsets, favourable)
+        values = np.arange(float(len(attribute.values)))
+        rules = _subsets(attribute, places_of(codes), values, subsets, favourable)
     return replace(rules, notes=(*rules.notes, *_unknown(attribute, codes, weights)))
 
 
@@ -155,8 +167,30 @@ def _unknown(
         )
 
 
-def needs_rates(attribute: Attribute, subsets: Subsets) -> bool:
+def _may_be_names(attribute: Attribute, edges: Sequence[float], coded: Coded) -> bool:
+    """Return whether an attribute's whole numbers are codes of names where they are few."""
+    return coded == "names" and attribute.kind is Kind.INTEGER and not len(edges)
+
+
+def _are_few(bounds: Bounds) -> bool:
+    starts, ends = bounds
+    return len(starts) <= MOST_NAMES and bool((starts == ends).all())
+
+
+def _read_as_names(rules: Rules) -> Iterator[str]:
+    """Yield a note where an order that there may be was not used."""
+    if (count := rules.sets.any(axis=0).sum()) > 2:
+        yield (
+            f"“{rules.attribute.name}” has {count} different whole numbers, which count as codes "
+            "of categories without an order. If they are ordered, state bin boundaries for it, or "
+            "choose “ordered” for coded categories."
+        )
+
+
+def needs_rates(attribute: Attribute, subsets: Subsets, coded: Coded) -> bool:
     """Return whether an attribute's names may be put in the order of their observed rates."""
+    if _may_be_names(attribute, (), coded):
+        return subsets == "ordered"
     if not attribute.values or attribute.kind is Kind.ORDINAL or subsets == "single":
         return False
     return subsets == "ordered" or len(attribute.values) > MOST_NAMES
@@ -164,12 +198,12 @@ def needs_rates(attribute: Attribute, subsets: Subsets) -> bool:
 
 def _subsets(
     attribute: Attribute,
-    codes: NDArray[np.float64],
+    cells: NDArray[np.intp],
+    values: NDArray[np.float64],
     subsets: Subsets,
     favourable: NDArray[np.float64] | None,
 ) -> Rules:
-    cells = places_of(codes)
-    count = len(attribute.values)
+    """Make rules about sets of cells, each of which is one of the values."""
     there = np.unique(cells[cells >= 0])
     k = len(there)
     note, ways = "", None
@@ -197,9 +231,9 @@ def _subsets(
                 "the other; confidence intervals and p-values of the latter are corrected for all "
                 "sets of the same size from which the rates selected them."
             )
-    sets = np.zeros((len(picked), count), dtype=np.bool_)
+    sets = np.zeros((len(picked), len(values)), dtype=np.bool_)
     sets[:, there] = picked
-    return Rules(attribute, cells, sets, _listed(attribute, sets), _all(note), ways)
+    return Rules(attribute, cells, sets, _listed(attribute, sets, values), _all(note), ways)
 
 
 def _rates(
@@ -237,7 +271,8 @@ def _runs_of_names(attribute: Attribute, codes: NDArray[np.float64], bins: int) 
     # who is unknown is no neighbour of the last value: a rule by itself
     sets[-1, ordered:] = True
     sets = sets[: len(spans) + int((there >= ordered).any())]
-    return Rules(attribute, cells, sets, _listed(attribute, sets[:, cell_of]), _all(note))
+    values = np.arange(float(len(cell_of)))
+    return Rules(attribute, cells, sets, _listed(attribute, sets[:, cell_of], values), _all(note))
 
 
 def cells_of(codes: NDArray[np.float64], bounds: Bounds) -> NDArray[np.intp]:
@@ -276,19 +311,26 @@ def _runs_of_numbers(attribute: Attribute, codes: NDArray[np.float64], bounds: B
 
 
 def bins_of(
-    attribute: Attribute, codes: NDArray[np.float64], bins: int, edges: Sequence[float]
+    attribute: Attribute,
+    codes: NDArray[np.float64],
+    bins: int,
+    edges: Sequence[float],
+    coded: Coded,
 ) -> Bounds:
     """Return where each bin starts and ends, ``(c,)``: whole numbers end inclusively.
 
-    One of a single value starts and ends with it. What matters of the numbers is the lowest, the
-    highest, and which they are where there are no more than bins.
+    What may be names is not divided, where it is few. A bin of a single value starts and ends with
+    it. What matters of the numbers is the lowest, the highest, and which they are where there are
+    no more than bins.
     """
     codes = codes[~np.isnan(codes)]
     whole = attribute.kind is Kind.INTEGER
     low, high = (codes.min(), codes.max()) if codes.size else (0.0, 0.0)
     if edges:
         inner = np.array(edges, dtype=np.float64)
-    elif len(values := np.unique(codes)) <= bins:
+    elif len(values := np.unique(codes)) <= max(
+        bins, MOST_NAMES * _may_be_names(attribute, edges, coded)
+    ):
         return values, values
     else:
         # whole numbers fill their range to the next one; all of a bin's width must count
@@ -325,9 +367,8 @@ def places_of(codes: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.where(np.isnan(codes), -1, codes).astype(np.intp)
 
 
-def _listed(attribute: Attribute, sets: NDArray[np.bool_]) -> tuple[Condition, ...]:
-    """Write rules about listed values, ``(r, values)``, as conditions."""
-    return tuple(
-        Condition(attribute.name, codes=tuple(np.flatnonzero(each).astype(float).tolist()))
-        for each in sets
-    )
+def _listed(
+    attribute: Attribute, sets: NDArray[np.bool_], values: NDArray[np.float64]
+) -> tuple[Condition, ...]:
+    """Write rules about values, ``(r, values)``, as conditions."""
+    return tuple(Condition(attribute.name, codes=tuple(values[each].tolist())) for each in sets)

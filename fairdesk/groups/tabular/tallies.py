@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.groups.statistics import Side, Z
+from fairdesk.groups.statistics import Side
 from fairdesk.groups.tabular.support import Counts, Members, RuleSets, Words, unpacked
 
 #: Scores are counted in these parts: whole numbers can be added up as bits.
@@ -122,10 +122,9 @@ class Tallies:
 
         return side(INSIDE), side(OUTSIDE)
 
-    @property
-    def widest(self) -> NDArray[np.float64]:
-        """The margin that each rule set could have at most, for so many samples: ``(R,)``."""
-        return np.asarray((Z / 2 / np.sqrt(np.maximum(self.n - 1, 1))).sum(axis=0))
+    def widest(self, z: float) -> NDArray[np.float64]:
+        """Return the margin that each rule set has at most with so many samples: ``(R,)``."""
+        return np.asarray((z / 2 / np.sqrt(np.maximum(self.n - 1, 1))).sum(axis=0))
 
     def next(self, wanted: Counts) -> Draw | None:
         """Choose whom to draw, so that each side comes to as many samples as wanted.

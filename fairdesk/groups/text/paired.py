@@ -9,6 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.groups.options import Z
 from fairdesk.groups.statistics import Side, wilson
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ class Compared:
     p: Floats
 
 
-def compare(values: Floats, *, shares: bool, alpha: float) -> Compared:
+def compare(values: Floats, *, shares: bool, alpha: float, z: float = Z) -> Compared:
     """Compare every column with the others.
 
     A row counts once, however many columns it has: its answers hang together, and more columns
@@ -63,6 +64,8 @@ def compare(values: Floats, *, shares: bool, alpha: float) -> Compared:
         Student's of the rows' differences, and p that of a normal distribution.
     alpha : float
         The error that each interval may make.
+    z : float
+        The paper's, of the margin.
     """
     n, k = values.shape
     others = (values.sum(axis=1, keepdims=True) - values) / (k - 1)
@@ -79,7 +82,7 @@ def compare(values: Floats, *, shares: bool, alpha: float) -> Compared:
         else _student(values - others, alpha)
     )
     p = _exact_p(values) if shares else _normal_p(values)
-    return Compared(inside.mean, outside.mean, inside.half + outside.half, low, high, p)
+    return Compared(inside.mean, outside.mean, inside.half(z) + outside.half(z), low, high, p)
 
 
 def _newcombe(inside: Side, outside: Side, products: Floats, alpha: float) -> tuple[Floats, Floats]:

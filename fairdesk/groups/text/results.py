@@ -105,6 +105,7 @@ class Known:
                 table.values(outcome),
                 shares=outcome is not None,
                 alpha=ALPHA * table.spent / self.tests,
+                z=self.options.z,
             )
             self._kept[key] = (table.asked, compared)
         return compared
@@ -182,7 +183,7 @@ class _Results:
                 phi_in=float(self._inside[i]),
                 phi_out=float(self._outside[i]),
                 margin=float(self._margin[i]),
-                confidence=paper_confidence(),
+                confidence=paper_confidence(self._known.options.z),
                 support=self._support[categories],
                 rows=len(table.holders),
                 n_in=table.asked,

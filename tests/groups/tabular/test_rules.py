@@ -106,9 +106,9 @@ def test_too_many_names_are_tried_singly_and_by_rate_and_that_is_said():
         everyone - some for some in prefixes
     }
     assert "12 categories" in rules.notes[0]
-    assert needs_rates(many(k), "all")
-    assert not needs_rates(many(k), "single")
-    assert not needs_rates(RACE, "all")
+    assert needs_rates(many(k), "all", "names")
+    assert not needs_rates(many(k), "single", "names")
+    assert not needs_rates(RACE, "all", "names")
 
 
 def test_single_names_and_all_but_them():
@@ -140,8 +140,44 @@ def test_whole_numbers_are_binned_and_ends_are_open():
     assert not any(each.below for each in rules.conditions)
 
 
+@pytest.mark.parametrize("given", [{"coded": "ordered"}, {"edges": (25.0, 45.0)}])
+@pytest.mark.parametrize("values", [(1, 2, 3), (1, 2, 4, 9), (0, 5, 7, 20, 21)])
+def test_coded_names_are_no_ranges_unless_they_are_said_to_be(values, given):
+    """“race 1 and under” is no group: which code comes first says nothing of people."""
+    attribute = number("race", 0, 30, Role.PROTECTED)
+    codes = np.array([*values, *values, np.nan], dtype=float)
+    rules = rules_about(attribute, codes, bins=4)
+    assert len(rules.conditions) == 2 ** len(values) - 2
+    assert all(each.low is None and each.high is None for each in rules.conditions)
+    assert {(float(values[0]), float(values[-1])), (float(values[1]),)} <= {
+        each.codes for each in rules.conditions
+    }
+    assert "without an order" in rules.notes[0]
+    for each, held in zip(rules.conditions, rules.sets, strict=True):
+        inside = members([attribute], codes[:, None], [each])
+        assert inside.tolist() == [cell >= 0 and bool(held[cell]) for cell in rules.cells]
+    ranges = rules_about(attribute, codes, bins=4, **given)
+    assert not any(each.codes for each in ranges.conditions)
+    assert not any("without an order" in note for note in ranges.notes)
+
+
+def test_many_whole_numbers_are_ordered():
+    rules = rules_about(AGE, np.arange(18.0, 18.0 + MOST_NAMES + 1), bins=10)
+    assert not any(each.codes for each in rules.conditions)
+
+
+def test_coded_names_may_be_put_in_the_order_of_their_rates():
+    codes = np.repeat([1.0, 2.0, 3.0], 4)
+    favourable = np.repeat([0.5, 0.0, 1.0], 4)
+    assert needs_rates(SIZES, "ordered", "names")
+    assert not needs_rates(SIZES, "all", "names")
+    assert not needs_rates(SIZES, "ordered", "ordered")
+    rules = rules_about(SIZES, codes, bins=10, subsets="ordered", favourable=favourable)
+    assert {each.codes for each in rules.conditions} == {(2.0,), (1.0, 2.0), (1.0, 3.0), (3.0,)}
+
+
 def test_few_whole_numbers_have_a_bin_each():
-    rules = rules_about(AGE, np.array([20.0, 30, 30, 60]), bins=10)
+    rules = rules_about(AGE, np.array([20.0, 30, 30, 60]), bins=10, coded="ordered")
     assert {(each.low, each.high) for each in rules.conditions} == {
         (20.0, 20.0),
         (None, 30.0),
@@ -154,14 +190,14 @@ def test_few_whole_numbers_have_a_bin_each():
 @pytest.mark.parametrize("attribute", [SIZES, PERCENT], ids=["whole", "fractions"])
 def test_a_rule_about_one_value_says_that_value(attribute):
     codes = np.array([0.0, 1, 1, np.nan, 0])
-    rules = rules_about(attribute, codes, bins=10)
+    rules = rules_about(attribute, codes, bins=10, coded="ordered")
     assert [(each.low, each.high) for each in rules.conditions] == [(0, 0), (1, 1)]
     assert not any(each.below for each in rules.conditions)
     assert [members([attribute], codes[:, None], [each]).tolist() for each in rules.conditions] == [
         [True, False, False, False, True],
         [False, True, True, False, False],
     ]
-    halves = rules_about(attribute, np.array([0.0, 0.5, 1.0]) * 2, bins=10)
+    halves = rules_about(attribute, np.array([0.0, 0.5, 1.0]) * 2, bins=10, coded="ordered")
     assert {(each.low, each.high, each.below) for each in halves.conditions} == {
         *((0, 0, False), (1, 1, False), (2, 2, False)),
         *((None, 1, False), (1, None, False)),

@@ -7,8 +7,9 @@ import pytest
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.groups.tabular.sampling import Neighbours, drawn, starting
-from tests.groups.studies import AGE, COUNTY, DOMAIN, SEX, TOWN, nominal, number, people
+from fairdesk.groups.options import TestSgdOptions
+from fairdesk.groups.tabular.sampling import Neighbours, Steps, drawn, starting
+from tests.groups.studies import AGE, COUNTY, DOMAIN, SEX, SHARE, TOWN, nominal, number, people
 
 NAMES = DOMAIN.names
 
@@ -50,6 +51,26 @@ def test_ordered_names_and_steps_of_their_own():
     by = [np.unique(np.round(np.abs(column), 9)).tolist() for column in (moved - rows).T]
     assert by == [[0.0], [0.0, 1.0], [0.0, 50.0], [0.0, 0.04]]
     assert domain.contains(moved).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "by"),
+    [
+        ({}, [0, 1, 0.02]),
+        ({"s_pert": 3.0, "s_pert_decimal": 0.1}, [0, 3, 0.2]),
+        ({"perturbation": "absolute"}, [0, 1, 0.01]),
+        ({"perturbation": "absolute", "s_pert": 2.0, "s_pert_decimal": 0.5}, [0, 2, 0.5]),
+        ({"perturbation": "relative", "s_pert": 50.0}, [0, 10, 0.02]),
+        ({"perturbation": "relative", "s_pert_decimal": 0.0001}, [0, 1, 0.0002]),
+    ],
+)
+def test_numbers_are_moved_by_what_was_asked_for(given, by):
+    domain = Domain((SEX, number("loan", 0, 1_000), SHARE))
+    rows = np.tile([0.0, 500.0, 1.0], (400, 1))
+    steps = Steps.of(TestSgdOptions(**given))
+    moved = np.abs(Neighbours(domain, np.random.default_rng(0), steps).of(rows) - rows)
+    assert moved.max(axis=0).tolist() == pytest.approx(by)
+    assert ((moved > 0).sum(axis=1) == 1).all()
 
 
 def test_who_breaks_a_constraint_is_moved_anew():
@@ -110,5 +131,5 @@ def test_what_is_not_known_has_no_neighbour():
 
     grade = nominal("grade", ["a", "b", "c", "Unknown"], kind=Kind.ORDINAL, unknown=True)
     lots = np.linspace(0, 0.999, 1_000)
-    assert set(_stepped(grade, np.full(1_000, 2.0), lots)) == {1.0, 2.0}
-    assert set(_stepped(grade, np.full(1_000, 3.0), lots)) == {0.0, 1.0, 2.0}
+    assert set(_stepped(grade, np.full(1_000, 2.0), lots, Steps())) == {1.0, 2.0}
+    assert set(_stepped(grade, np.full(1_000, 3.0), lots, Steps())) == {0.0, 1.0, 2.0}
