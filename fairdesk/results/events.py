@@ -18,6 +18,7 @@ from fairdesk.results.individual import (
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
+    SearchPhase,
     Share,
 )
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
@@ -108,6 +109,7 @@ Metric = (
     | ExcessChange
     | GroupGap
     | RandomBaseline
+    | SearchPhase
     | GradientFidelity
     | Proven
     | Region

@@ -224,6 +224,29 @@ class RandomBaseline(msgspec.Struct, frozen=True, tag=True):
     high: float
 
 
+class SearchPhase(msgspec.Struct, frozen=True, tag=True):
+    """What one phase of a search came to.
+
+    Attributes
+    ----------
+    phase : str
+        As in `fairdesk.results.events.Found`.
+    tried, found : int
+        Unique instances tested in this phase, and unique discriminatory ones among them.
+    paths : int
+        Paths of a decision tree, fitted to the model's decisions about the data, on which an
+        instance of this phase was the first.
+    all_paths : int
+        Paths of that tree; 0 where they were not counted.
+    """
+
+    phase: str
+    tried: int
+    found: int
+    paths: int = 0
+    all_paths: int = 0
+
+
 class GradientFidelity(msgspec.Struct, frozen=True, tag=True):
     """How well zero-order gradients of one perturbation size serve a search (MAFT, RQ1 and RQ3).
 

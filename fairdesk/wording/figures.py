@@ -23,6 +23,7 @@ from fairdesk.results.individual import (
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
+    SearchPhase,
     Share,
 )
 from fairdesk.results.proofs import NeighbourhoodCounts, PairShare, Proven, Region
@@ -86,6 +87,16 @@ _INSTANCES = fixed(
 )
 #: What is compared of two ways to find a direction.
 _LIKE = fixed(("gradients", "directions", "odds"))
+#: What the phases of a search are called in a table.
+_PHASES = fixed(
+    {
+        "seeds": "Starting instances",
+        "directed": "Directed search",
+        "undirected": "Undirected search",
+    }
+)
+#: Heads of what a table says of a phase.
+PHASE_HEADER = fixed(("Instances tested", "Pairs found", "Share", "Paths"))
 #: Fewer plausible pairs are few: a table shows so many first.
 FEW_PAIRS = 500
 #: So many regions of each kind are told in sentences.
@@ -499,6 +510,46 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
     )
 
 
+def phases_of(figures: Sequence[Metric]) -> tuple[SearchPhase, ...]:
+    """Return what each phase of a search came to, where it says so."""
+    return tuple(each for each in figures if isinstance(each, SearchPhase))
+
+
+def phase_name(phase: str) -> str:
+    """Return the name of a search's phase, for a table."""
+    return say(_PHASES[phase]) if phase in _PHASES else phase
+
+
+def phase_cells(phase: SearchPhase | None) -> tuple[str, ...]:
+    """Write what a phase came to, for the columns of `PHASE_HEADER`; empty where it is unknown."""
+    if phase is None:
+        return ("",) * len(PHASE_HEADER)
+    return (
+        words.number(phase.tried),
+        words.number(phase.found),
+        words.percent(phase.found, phase.tried, 1) if phase.tried else "",
+        words.number(phase.paths) if phase.all_paths else "",
+    )
+
+
+def phase_sentences(phases: Sequence[SearchPhase]) -> Iterator[str]:
+    """Say what each phase of a search came to, and how many paths they reached together."""
+    for each in phases:
+        yield say(
+            "{phase}: {pairs} among {tested}.",
+            phase=phase_name(each.phase),
+            pairs=say_many(each.found, "{n} discriminatory pair", "{n} discriminatory pairs"),
+            tested=words.tested(each.tried),
+        )
+    if phases and phases[0].all_paths:
+        yield say(
+            "The instances tested reach {paths} of {all} paths of a decision tree fitted to the "
+            "model’s decisions.",
+            paths=words.number(sum(each.paths for each in phases)),
+            all=words.number(phases[0].all_paths),
+        )
+
+
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     """Say everything that was measured, a sentence or two each; of regions the largest.
 
@@ -532,6 +583,7 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
                     out.append(region_sentence(spec, figure))
             case PairShare():
                 out.append(pair_sentence(spec, figure))
+    out += phase_sentences(phases_of(figures))
     out += _of_proofs(spec, figures)
     shares = [each for each in figures if isinstance(each, Share)]
     out += filter(None, [perturbed_sentence(spec, shares), quote_sentence(spec, shares)])

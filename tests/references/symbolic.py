@@ -1,8 +1,8 @@
 """Symbolic Generation as its paper writes it, one person at a time: what ours is held against.
 
 Everybody taken from the queue is explained at once, with a call of the model of their own, a tree
-of scikit-learn, and z3 for each path, whose solution is whatever z3 gives. The samples are LIME's,
-local and weighted by nearness, as many as ours; nothing is slower than the algorithms make it.
+of scikit-learn, and z3 for each path, whose optimiser gives the nearest solution. LIME's own
+program draws the samples and weighs them by its kernel.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
-from fairdesk.individual.surrogates.local_trees import KERNEL_WIDTH
 from fairdesk.individual.surrogates.paths import (
     Path,
     Predicate,
     average_confidence,
     directed,
     identity,
+    of_path,
     undirected,
 )
 from fairdesk.models.model import Model
@@ -52,20 +52,23 @@ class _Plain:
         rng: np.random.Generator,
     ) -> None:
         import z3
+        from lime.lime_tabular import LimeTabularExplainer
 
-        self.model, self.domain, self.options, self.rng = model, domain, options, rng
+        self.model, self.domain, self.options = model, domain, options
         self.queries = 0
         self.unique: set[bytes] = set()
         self.protected = frozenset(domain.protected.tolist())
         self.free = np.sort(np.concatenate([domain.varying, domain.protected]))
-        self.drawn = np.array([bool(domain.attributes[i].values) for i in self.free])
-        self.drawn |= np.isin(self.free, domain.protected)
-        snapped = domain.snap(people)[0]
-        self.spread = snapped[:, self.free].std(axis=0)
-        self.spread[self.spread == 0] = 1.0
-        self.values = {i: np.unique(snapped[:, i], return_counts=True) for i in self.free}
+        named = [bool(domain.attributes[i].values) or i in self.protected for i in self.free]
+        self.lime = LimeTabularExplainer(
+            domain.snap(people)[0][:, self.free],
+            mode="regression",
+            categorical_features=np.flatnonzero(named).tolist(),
+            discretize_continuous=False,
+            random_state=int(rng.integers(2**32)),
+        )
         self.z3: Any = z3
-        self.solver = z3.Solver()
+        self.solver = z3.Optimize()
         self.codes = [z3.Int(name) for name in domain.names]
         for code, attribute in zip(self.codes, domain.attributes, strict=True):
             if attribute.compared:
@@ -109,25 +112,32 @@ class _Plain:
 
     def explain(self, x: Rows) -> Path:
         """Fit a tree to samples around a person (LIME), and give the person's path in it."""
+        from sklearn.linear_model import Ridge
         from sklearn.tree import DecisionTreeClassifier
 
+        kept: dict[str, Rows] = {}
+
+        def answer(drawn: Rows) -> Rows:
+            samples = np.repeat(x[None], len(drawn), axis=0)
+            samples[:, self.free] = drawn
+            kept["samples"] = self.domain.snap(samples)[0]
+            return self.predict(kept["samples"])
+
+        class Keeps(Ridge):  # type: ignore[misc] # scikit-learn has no types
+            def fit(self, data: Rows, scores: Rows, sample_weight: Rows) -> Keeps:
+                kept["weights"] = sample_weight
+                return super().fit(data, scores, sample_weight)
+
         number = self.options.num_samples
-        samples = np.repeat(x[None], number, axis=0)
-        for j, i in enumerate(self.free):
-            if self.drawn[j]:
-                values, counts = self.values[i]
-                samples[1:, i] = self.rng.choice(values, number - 1, p=counts / counts.sum())
-            else:
-                moved = x[i] + self.spread[j] * self.rng.standard_normal(number - 1)
-                samples[1:, i] = self.domain.clip(moved[:, None], self.free[j : j + 1])[:, 0]
-        away = (samples - x)[:, self.free]
-        away = np.where(self.drawn, away != 0, away / self.spread)
-        width = KERNEL_WIDTH**2 * len(self.free)
-        weights = np.exp(-(away**2).sum(axis=1) / (2 * width))
+        self.lime.explain_instance(
+            x[self.free], answer, num_samples=number, model_regressor=Keeps()
+        )
+        samples = kept["samples"]
         tree = DecisionTreeClassifier(max_depth=self.options.max_depth, random_state=0)
-        tree.fit(samples, self.predict(samples) > 0.5, weights)
+        tree.fit(samples, self.predict(samples) > 0.5, kept["weights"])
+        self.queries -= number
         nodes, grown = tree.decision_path(x[None]).indices, tree.tree_
-        return tuple(
+        path = (
             Predicate(
                 int(grown.feature[node]),
                 bool(after == grown.children_right[node]),
@@ -136,13 +146,17 @@ class _Plain:
             )
             for node, after in pairwise(nodes)
         )
+        return of_path(tuple(path))
 
     def solve(self, path: Path, x: Rows) -> Rows | None:
-        """Return whoever z3 finds on a path; what it says nothing of is as it was."""
+        """Return the nearest that z3 finds on a path; what it says nothing of is as it was."""
         self.solver.push()
         for attribute, above, threshold, _ in path:
             code, whole = self.codes[attribute], int(np.floor(threshold))
             self.solver.add(code > whole if above else code <= whole)
+        for i in self.free:
+            away = self.codes[i] - int(x[i])
+            self.solver.minimize(self.z3.If(away < 0, -away, away))
         solved = None
         if self.solver.check() == self.z3.sat:
             model, solved = self.solver.model(), x.copy()

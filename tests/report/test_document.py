@@ -24,7 +24,8 @@ from fairdesk.report.provenance import evidence
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.pdf import printable
 from fairdesk.results.conditions import Condition
-from fairdesk.results.individual import GradientFidelity, Share
+from fairdesk.results.events import Progress
+from fairdesk.results.individual import GradientFidelity, SearchPhase, Share
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from tests import phrases
@@ -231,6 +232,31 @@ def test_how_well_a_search_works_is_no_finding(tmp_path):
     assert not blocks_of(section, "Statement")
     told = [each.text for each in blocks_of(section, "Text")]
     assert sum("Perturbation size 0.01" in each for each in told) == 1
+
+
+def test_what_each_phase_came_to_is_listed_beside_its_time(tmp_path):
+    phases = SearchPhase("seeds", 26, 1, 9, 81), SearchPhase("directed", 974, 480, 14, 81)
+    with people_store(tmp_path) as store:
+        run = store.begin_run(RunSpec("sg"))
+        took = {"preliminary": 0.5, "seeds": 1.0, "directed": 2.0}
+        store.add_progress(run, 4.0, Progress("directed", 1, 1, 1_000, 0, 5_000, took))
+        store.measure(run, phases)
+        store.end_run(run, "done")
+        report = make_report(store)
+    grids = [
+        each
+        for each in blocks_of(whole_section(report, "results"), "Grid")
+        if each.key.startswith("parts-")
+    ]
+    (with_phases,) = grids
+    assert with_phases.header == (
+        *("Phase", "Instances tested", "Pairs found", "Share", "Paths", "Time"),
+    )
+    assert [row[1:-1] for row in with_phases.rows] == [
+        ("", "", "", ""),
+        ("26", "1", "3.8\u00a0%", "9"),
+        ("974", "480", "49.3\u00a0%", "14"),
+    ]
 
 
 def test_everybody_asked_is_proof_and_no_estimate(tmp_path):

@@ -11,7 +11,13 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.individual.realism.plausibility import Reference
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import ExcessChange, GradientFidelity, RandomBaseline, Share
+from fairdesk.results.individual import (
+    ExcessChange,
+    GradientFidelity,
+    RandomBaseline,
+    SearchPhase,
+    Share,
+)
 from fairdesk.results.proofs import Estimated, GroupRate, PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
@@ -367,6 +373,25 @@ def test_gaps_and_likenesses_are_told(spec):
     tiny = msgspec.structs.replace(blind, size=0.0316228)
     assert figures.likeness_sentence(tiny).startswith("Perturbation size 0.032:")
     assert len(figures.sentences(spec, (SHARE, gap, like))) == 4
+
+
+def test_phases_of_a_search(spec):
+    phases = (
+        SearchPhase("seeds", 26, 1, 9, 81),
+        SearchPhase("directed", 1_974, 480, 14, 81),
+        SearchPhase("local", 0, 0),
+    )
+    *said, paths = figures.sentences(spec, phases)
+    assert said == [
+        "Starting instances: 1 discriminatory pair among 26 instances tested.",
+        "Directed search: 480 discriminatory pairs among 1,974 instances tested.",
+        "local: 0 discriminatory pairs among 0 instances tested.",
+    ]
+    assert paths.startswith("The instances tested reach 23 of 81 paths of a decision tree")
+    assert len(figures.sentences(spec, phases[2:])) == 1
+    assert figures.phase_cells(phases[1]) == ("1,974", "480", "24.3\u00a0%", "14")
+    assert figures.phase_cells(phases[2]) == ("0", "0", "", "")
+    assert figures.phase_cells(None) == ("",) * len(figures.PHASE_HEADER)
 
 
 PROVEN = Proven(

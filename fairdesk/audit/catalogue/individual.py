@@ -159,16 +159,17 @@ METHODS = (
         key="sg",
         title="Symbolic generation",
         sentence=(
-            "Explains one instance after the other by a small decision tree and moves to "
-            "instances on the other side of one of its conditions, within your constraints."
+            "Explains one instance after the other by a local decision tree (LIME) and moves to "
+            "instances on the other side of one of its conditions, within your constraints (z3)."
         ),
         paper="Agarwal et al., “Automated Test Generation to Detect Individual Discrimination "
         "in AI Models”, 2018; “Black Box Fairness Testing of Machine Learning Models”, "
         "ESEC/FSE 2019",
         tells=_EXAMPLES_TELL,
-        cannot=f"{_EXAMPLES_CANNOT} Nearly all queries are used for explanations: in most "
-        "measurements a plausible pair took 2 to 25 times as many queries as in random sampling of "
-        "plausible instances. Each run that is limited to plausible pairs reports both.",
+        cannot=f"{_EXAMPLES_CANNOT} Nearly all queries are used for explanations, as in the paper: "
+        "thousands per pair. With its own samples (“Explanation”), 100 of them, a plausible pair "
+        "took 2 to 25 times as many queries as in random sampling of plausible instances in most "
+        "measurements. Each run that is limited to plausible pairs reports both.",
         options=SymbolicOptions,
         division=Division(Divides.ROWS, ("global_num", "max_iter")),
     ),

@@ -17,7 +17,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.models.decisions.requerying import joined
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Event, Found, Measured, Metric, Progress
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import SearchPhase, Share
 from fairdesk.results.shards import ShardRange
 
 
@@ -58,6 +58,7 @@ class Searches:
         self._total = Progress("", 0, self._count, tried=0, found=0, queries=0)
         self._bound: tuple[Share, ...] = ()
         self._repeated = Repeatability()
+        self._phases: dict[str, SearchPhase] = {}
         self._figures: tuple[Metric, ...] = ()
         self._endings: list[Ending] = []
 
@@ -110,16 +111,24 @@ class Searches:
         # what is said where nothing was found holds only while that is so
         bound = () if self._unique.size else self._bound
         repeated = () if self._repeated.holds else (self._repeated,)
-        if (*bound, *repeated) != self._figures:
-            self._figures = (*bound, *repeated)
+        if (figures := (*bound, *repeated, *self._phases.values())) != self._figures:
+            self._figures = figures
             yield Measured(last.phase, self._figures)
         yield self._total
 
     def _note(self, measured: Measured) -> None:
-        """Keep what a part measured: how often an answer changed, and a bound of the share."""
+        """Keep what a part measured: how often an answer changed, a bound of the share, phases.
+
+        Each part counts paths of a tree of its own: these cannot be added up.
+        """
         for each in measured.figures:
             if isinstance(each, Repeatability):
                 self._repeated = joined(self._repeated, each)
+            elif isinstance(each, SearchPhase):
+                before = self._phases.get(each.phase, SearchPhase(each.phase, 0, 0))
+                self._phases[each.phase] = SearchPhase(
+                    each.phase, before.tried + each.tried, before.found + each.found
+                )
         self._bound = self._bound or tuple(e for e in measured.figures if isinstance(e, Share))
 
     def _with(self, progress: Progress, index: int) -> Progress:

@@ -60,6 +60,7 @@ from fairdesk.results.individual import (
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
+    SearchPhase,
     Share,
 )
 from fairdesk.results.mitigation import Trial
@@ -70,7 +71,7 @@ ESTIMATES = "Estimates from samples, and mitigation results"
 #: Figures that rest on random samples.
 _BY_CHANCE = (
     *(Share, ComparedRows, AuditStudy, ExcessChange, PairShare),
-    *(RandomBaseline, GradientFidelity),
+    *(RandomBaseline, SearchPhase, GradientFidelity),
     *(GroupGap, LinearGroup, TermRate, RuleSet, Trial),
 )
 #: For what is proven once more, unless somebody says otherwise.

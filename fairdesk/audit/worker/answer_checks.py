@@ -33,6 +33,7 @@ from fairdesk.results.individual import (
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
+    SearchPhase,
     Share,
 )
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
@@ -204,7 +205,15 @@ def _is_of_rows(figure: ComparedRows | AuditStudy) -> bool:
     return sorted(counts) == counts and len(same) <= 1 and fits
 
 
-_Individual = Share | Repeatability | ExcessChange | GroupGap | RandomBaseline | GradientFidelity
+_Individual = (
+    Share
+    | Repeatability
+    | ExcessChange
+    | GroupGap
+    | RandomBaseline
+    | SearchPhase
+    | GradientFidelity
+)
 
 
 def _sound(figure: Metric) -> bool:
@@ -268,6 +277,11 @@ def _is_of_individuals(figure: _Individual) -> bool:
         case GradientFidelity():
             shares = ()
             counts = (0, figure.found, figure.tried)
+        case SearchPhase():
+            shares = ()
+            counts = (0, figure.found, figure.tried)
+            if not 0 <= figure.paths <= figure.all_paths:
+                return False
         case _:
             assert_never(figure)
     return sorted(counts) == list(counts) and all(

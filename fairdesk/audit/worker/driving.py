@@ -25,7 +25,7 @@ from fairdesk.results.events import (
     concatenated,
     timed,
 )
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import RandomBaseline, SearchPhase, Share
 from fairdesk.results.mitigation import Augmented, Retrained
 from fairdesk.results.shards import Tallied
 
@@ -37,6 +37,19 @@ GATHER_SECONDS = 0.05
 TEND_SECONDS = 0.25
 #: A search that has not begun yet says so every so many seconds.
 LIFE_SECONDS = 5.0
+#: Figures that say how a search went, and nothing of how often decisions change.
+_COURSE = (RandomBaseline, SearchPhase)
+
+
+def _reports(event: Event) -> bool:
+    """Return whether an event has a finding, or a figure about how often decisions change."""
+    match event:
+        case Found():
+            return len(event.rows) > 0
+        case Measured():
+            return not all(isinstance(each, _COURSE) for each in event.figures)
+        case _:
+            return not isinstance(event, Progress)
 
 
 class Controls:
@@ -116,15 +129,13 @@ class Outbox:
         """Take an event; send what was gathered when it is time."""
         with self._lock:
             self._waits = True
-            self.reported |= not isinstance(event, Progress) and not (
-                isinstance(event, Found) and not len(event.rows)
-            )
+            self.reported |= _reports(event)
             if isinstance(event, Found):
                 self._found.append(event)
                 self._count += len(event.rows)
                 return
             if isinstance(event, Measured):
-                self._measured = event
+                self._measured = self._with_course(event)
                 return
             if isinstance(event, Certificate):
                 self._certificate = event
@@ -159,6 +170,13 @@ class Outbox:
         self._send(self.last)
         self._waits = False
         self._sent = perf_counter()
+
+    def _with_course(self, measured: Measured) -> Measured:
+        """Return figures with what an earlier stage of the run measured of how it went."""
+        before = (self._measured or self._measured_before).figures
+        told = {type(each) for each in measured.figures}
+        kept = (each for each in before if isinstance(each, _COURSE) and type(each) not in told)
+        return msgspec.structs.replace(measured, figures=(*kept, *measured.figures))
 
     def _flush_measured(self) -> None:
         """Send what was measured, with what became known since of the model's repeatability."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -238,6 +238,9 @@ class FullyDirectedOptions(SemiDirectedOptions, frozen=True):
     ] = 0.001
 
 
+YesNo = Literal["yes", "no"]
+
+
 class SymbolicOptions(msgspec.Struct, frozen=True):
     """The parameters of Symbolic Generation, named as in its paper where it names them."""
 
@@ -255,24 +258,52 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=1,
             le=100_000,
-            title="Starting rows",
+            title="Starting instances",
             description=(
-                "Number of these that are data rows, with which the search starts. Undirected "
-                "search begins when they are used up."
+                "Number of these with which the search starts. Undirected search begins when "
+                "they are used up."
             ),
         ),
     ] = 100
+    seeds: Annotated[
+        Literal["clustered", "data", "random"],
+        msgspec.Meta(
+            title="Starts from",
+            description=(
+                "Data rows from each cluster in turn; data rows without clustering; or instances "
+                "drawn at random from the input domain."
+            ),
+        ),
+    ] = "clustered"
     cluster_num: ClusterCount = 4
+    directed: Annotated[
+        YesNo,
+        msgspec.Meta(
+            title="Directed search",
+            description=(
+                "Whether to move from discriminatory instances to those on the other side of one "
+                "condition."
+            ),
+        ),
+    ] = "yes"
+    undirected: Annotated[
+        YesNo,
+        msgspec.Meta(
+            title="Undirected search",
+            description="Whether to follow the paths of all instances to those not yet visited.",
+        ),
+    ] = "yes"
     T1: Annotated[
         float,
         msgspec.Meta(
             ge=0,
             le=1,
-            title="Minimum confidence (T1)",
+            title="Minimum confidence",
             description=(
                 "Undirected search follows a path to the first condition with a confidence below "
                 "this."
             ),
+            extra={"symbol": "T₁"},
         ),
     ] = 0.3
     T2: Annotated[
@@ -280,13 +311,34 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
         msgspec.Meta(
             ge=0,
             le=1.01,
-            title="Maximum confidence (T2)",
+            title="Maximum confidence",
             description=(
                 "Directed search negates the conditions with a confidence below this; above 1 it "
-                "negates all, which finds more with the same number of queries."
+                "negates all."
             ),
+            extra={"symbol": "T₂"},
         ),
     ] = 0.2
+    confidence: Annotated[
+        Literal["path", "branch"],
+        msgspec.Meta(
+            title="Confidence",
+            description=(
+                "Share of local samples that fulfil a condition: of all samples, together with the "
+                "conditions before it on the path; or of the samples that reach it."
+            ),
+        ),
+    ] = "path"
+    explanation: Annotated[
+        Literal["lime", "own"],
+        msgspec.Meta(
+            title="Explanation",
+            description=(
+                "Samples drawn by LIME, as in the paper; or around many instances together, which "
+                "takes less time and with 100 samples fewer queries per pair."
+            ),
+        ),
+    ] = "lime"
     num_samples: Annotated[
         int,
         msgspec.Meta(
@@ -294,12 +346,11 @@ class SymbolicOptions(msgspec.Struct, frozen=True):
             le=20_000,
             title="Local samples",
             description=(
-                "Approximate number of nearby instances queried to explain one instance. The "
-                "paper’s program uses 5,000; with fewer the search finds no less and uses far "
-                "fewer queries."
+                "Approximate number of nearby instances queried to explain one instance. 5,000 is "
+                "LIME’s own default."
             ),
         ),
-    ] = 100
+    ] = 5_000
     max_depth: Annotated[
         int,
         msgspec.Meta(

@@ -5,6 +5,10 @@ AI Models", 2018; "Black Box Fairness Testing of Machine Learning Models", ESEC/
 in which people are taken from the queue, and what is done with each, are those of the paper, one
 person at a time. But the model is asked ahead about those who are likely to be next, many in one
 batch. An explanation hangs on the seed and on the person only, so that this changes no finding.
+
+The papers give the thresholds T1 and T2 of a condition's confidence. Taken as the share of the
+samples on the path so far, it falls along the path: undirected search then negates the first
+conditions, which lead far away, and directed search the last ones, which lead to neighbours.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,10 +31,16 @@ from fairdesk.individual.surrogates.paths import (
     average_confidence,
     directed,
     identity,
+    of_path,
     undirected,
 )
-from fairdesk.individual.surrogates.solving import Solver, nearest_in_box
-from fairdesk.results.events import Event, Rows, timed
+from fairdesk.individual.surrogates.solving import PathSolver
+from fairdesk.models.model import labels
+from fairdesk.results.events import Event, Found, Measured, Rows, timed
+from fairdesk.results.individual import SearchPhase
+
+if TYPE_CHECKING:
+    from fairdesk.individual.surrogates.lime_trees import LimeTrees
 
 #: Ranks in the queue; the least comes first. To that of a directed input the average confidence of
 #: its path is added (the least confident first), from that of an undirected one it is taken.
@@ -42,6 +53,8 @@ AHEAD, UNDIRECTED_AHEAD = 64, 4
 MOST_SAMPLES = 20_000
 #: Findings are re-checked and given out once so many test cases.
 CASES_PER_BATCH = 32
+#: Rows of the data whose decisions say which paths there are.
+MOST_ROWS = 2_000
 
 
 def search(
@@ -54,8 +67,9 @@ def search(
     Yields
     ------
     Event
-        A `Progress` for every test case; `Found` as findings arrive. The phase says how its
-        people came about: ``"seeds"``, ``"directed"`` or ``"undirected"``.
+        A `Progress` for every test case; `Found` as findings arrive, and a `Measured` with what
+        each phase came to. The phase says how its people came about: ``"seeds"``, ``"directed"``
+        or ``"undirected"``.
     """
     return timed(_Search(context, people, options, rng).run())
 
@@ -108,20 +122,57 @@ class _Search:
     ) -> None:
         self.context, self.domain, self.options = context, context.domain, options
         self.protected = frozenset(self.domain.protected.tolist())
-        self.solver = Solver(self.domain)
-        seeds = clustered_seeds(people, options.cluster_num, options.global_num, rng)
-        self.trees = LocalTrees(
+        self.solver = PathSolver(self.domain)
+        seeds = self._seeds(people, rng)
+        self.trees = self._explainer()(
             context.cached_model, self.domain, people, options.num_samples, options.max_depth, rng
         )
         self.numbers = count()
         self.queue: list[tuple[float, int, _Case]] = []
-        for row, combination in zip(*self.domain.admit(seeds), strict=True):
-            self._put(_Case(SEED, (), row, int(combination)))
+        self._start_from(seeds)
+        # where nothing is left to follow, the search starts from others
+        self.spare = (
+            self.domain.sample(rng, options.max_iter, people)
+            if options.seeds == "random"
+            else people[rng.permutation(len(people))]
+        )
         self.met: set[bytes] = set()
         self.visited: set[Identity] = set()
         # whose paths are still to be toggled undirectedly: what comes of it is behind all others
         self.due: list[_Case] = []
         self.cases = 0
+        self.coverage = _Coverage(context, people)
+        self.counts = dict.fromkeys(("seeds", "directed", "undirected"), (0, 0))
+
+    def _explainer(self) -> type[LocalTrees | LimeTrees]:
+        if self.options.explanation == "own":
+            return LocalTrees
+        # loads scikit-learn, which the window's process does not
+        from fairdesk.individual.surrogates.lime_trees import LimeTrees  # noqa: PLC0415
+
+        return LimeTrees
+
+    def _seeds(self, people: Rows, rng: np.random.Generator) -> Rows:
+        """Return with whom the search starts."""
+        number = self.options.global_num
+        match self.options.seeds:
+            case "clustered":
+                return clustered_seeds(people, self.options.cluster_num, number, rng)
+            case "data":
+                return people[rng.permutation(len(people))[:number]]
+            case _:
+                return self.domain.sample(rng, number, people)
+
+    def _start_from(self, seeds: Rows) -> None:
+        for row, combination in zip(*self.domain.admit(seeds), strict=True):
+            self._put(_Case(SEED, (), row, int(combination)))
+
+    def _begin_again(self) -> bool:
+        """Queue further starting instances; tell whether there were any."""
+        more = self.spare[: self.options.global_num]
+        self.spare = self.spare[len(more) :]
+        self._start_from(more)
+        return len(more) > 0
 
     def run(self) -> Iterator[Event]:
         """Take the best of the queue, check it, and queue what its explanation leads to."""
@@ -133,29 +184,46 @@ class _Search:
                 yield context.progress(phase, self.cases, options.max_iter)
                 continue
             if not self.queue:
-                break
+                if not self._begin_again():
+                    break
+                continue
             case = heapq.heappop(self.queue)[2]
             if not self._is_new(case):
                 continue
             if PHASES[case.kind] != phase or booked == CASES_PER_BATCH:
-                if found := context.take(phase):
-                    yield found
+                yield from self._give_out(phase)
                 phase, booked = PHASES[case.kind], 0
             self.cases += 1
             booked += 1
             self._check(case)
             yield context.progress(phase, self.cases, options.max_iter)
-        if found := context.take(phase):
-            yield found
+        yield from self._give_out(phase)
         done = max(1, self.cases)
         yield context.progress(phase, done, done)
+
+    def _give_out(self, phase: str) -> Iterator[Found | Measured]:
+        """Yield what was found since the last time, and what each phase came to."""
+        if found := self.context.take(phase):
+            tried, before = self.counts[phase]
+            self.counts[phase] = tried, before + len(found.rows)
+            yield found
+        if self.cases:
+            yield Measured(
+                phase,
+                tuple(
+                    SearchPhase(name, *counts, self.coverage.first[name], self.coverage.size)
+                    for name, counts in self.counts.items()
+                    if counts[0]
+                ),
+            )
 
     def _is_new(self, case: _Case) -> bool:
         """Learn what there is to know of a case; tell whether it is one, and was not met before."""
         self._learn(case)
         if case.combination == NOBODY:
             # without constraints there would be somebody
-            self.context.rejected += nearest_in_box(self.domain, case.path, case.row) is not None
+            if self.domain.has_constraints:
+                self.context.rejected += self.solver.is_in_range(case.path, case.row)
             return False
         if (person := self._person(case)) in self.met:
             return False
@@ -164,13 +232,18 @@ class _Search:
 
     def _check(self, case: _Case) -> None:
         """Check a person; around a discriminatory one search directedly."""
-        met = self.context.tried + self.context.uncompared
-        hit = self.context.check(case.row[None], np.array([case.combination]))[0]
-        if hit:
+        context, phase = self.context, PHASES[case.kind]
+        tried, met = context.tried, context.tried + context.uncompared
+        hit = context.check(case.row[None], np.array([case.combination]))[0]
+        if context.tried > tried:
+            self.counts[phase] = self.counts[phase][0] + 1, self.counts[phase][1]
+            self.coverage.reach(case.row, phase)
+        if hit and self.options.directed == "yes":
             (explanation,) = self._explained([case])
             self._queue(directed(explanation, self.protected, self.options.T2), case, DIRECTED)
         # the others are too far from anybody real
-        if hit or self.context.tried + self.context.uncompared > met:
+        near = hit or context.tried + context.uncompared > met
+        if near and self.options.undirected == "yes":
             self.due.append(case)
 
     def _toggle_due(self) -> None:
@@ -217,7 +290,8 @@ class _Search:
                 self._explained(wanted, self._members(rows))
             for each, hit in zip(wanted, self.context.ask(rows).discriminatory, strict=True):
                 each.hit = bool(hit)
-            self._explained([each for each in wanted if each.hit])
+            if self.options.directed == "yes":
+                self._explained([each for each in wanted if each.hit])
 
     def _next(self, most: int, *, last: bool) -> list[_Case]:
         """Return those who are next after the one just taken: all undirected, or none of them."""
@@ -240,9 +314,44 @@ class _Search:
         if missing:
             found = self.trees.paths(np.array([case.row for case in missing]), beside)
             for case, path in zip(missing, found, strict=True):
-                case.explanation = path
+                case.explanation = of_path(path) if self.options.confidence == "path" else path
         return [case.explanation or () for case in cases]
 
     def _person(self, case: _Case) -> bytes:
         """Return a key of what the members of a similar set have in common."""
         return bytes((self.domain.identity(case.row[None]) + 0.0).data)  # -0.0 and 0.0 are one
+
+
+class _Coverage:
+    """Paths of a decision tree that is fitted to the model's decisions about rows of the data.
+
+    Parameters
+    ----------
+    people : Rows
+        ``(n, d)``; of at most `MOST_ROWS` of them the decisions are queried.
+
+    Attributes
+    ----------
+    size : int
+        How many paths it has.
+    first : dict of str to int
+        On how many of them an instance of each phase was the first.
+    """
+
+    def __init__(self, context: SearchContext, people: Rows) -> None:
+        from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415 - slow to load
+
+        rows, _ = context.domain.admit(people[:: -(-len(people) // MOST_ROWS)])
+        self._met: set[int] = set()
+        self.size, self.first = 0, dict.fromkeys(PHASES.values(), 0)
+        if len(rows):
+            decided = labels(context.cached_model.predict(rows))
+            self._tree = DecisionTreeClassifier(random_state=0).fit(rows, decided)
+            self.size = int(self._tree.get_n_leaves())
+
+    def reach(self, row: Rows, phase: str) -> None:
+        """Note that an instance, ``(d,)``, was tested."""
+        if self.size:
+            leaf = int(self._tree.apply(row[None])[0])
+            self.first[phase] += leaf not in self._met
+            self._met.add(leaf)

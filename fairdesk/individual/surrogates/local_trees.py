@@ -2,9 +2,9 @@
 
 The samples are those of LIME for tables (Ribeiro et al., "“Why Should I Trust You?” Explaining the
 Predictions of Any Classifier", KDD 2016), around the person and weighted by nearness; the model
-fitted to them is a decision tree, as in Agarwal et al. 2018. A run needs thousands of trees, so
-the samples of many people are drawn, asked about and fitted together; LIME's own program takes one
-person and one call of the model at a time, and fits no trees. It explains pairs: `local_linear`.
+fitted to them is a decision tree, as in Agarwal et al. 2018. The samples of many people are drawn,
+asked about and fitted together, which is faster than `lime_trees`, where LIME's own program draws
+them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class LocalTrees:
         self._samples, self._depth = samples, depth
         self._seed = rng.integers(2**63, dtype=np.uint64)
         free = np.concatenate([domain.varying, domain.protected])
-        drawn = np.array([_is_drawn(domain.attributes[i]) for i in free])
+        drawn = np.array([is_drawn(domain.attributes[i]) for i in free])
         self._drawn, self._moved = np.sort(free[drawn]), np.sort(free[~drawn])
         self._free = np.sort(free).astype(np.int64)
         spread = people[:, self._moved].std(axis=0)
@@ -155,7 +155,7 @@ class LocalTrees:
         flat[barred] = rows[people[barred]]
 
 
-def _is_drawn(attribute: Attribute) -> bool:
+def is_drawn(attribute: Attribute) -> bool:
     """Return whether samples have another of its values, rather than one that is a little off."""
     return attribute.kind is Kind.NOMINAL or attribute.role is Role.PROTECTED
 

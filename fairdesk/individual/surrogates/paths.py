@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import accumulate
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +29,8 @@ class Predicate(NamedTuple):
     threshold : float
         A code, mostly half way between two.
     confidence : float
-        The share of the samples at the node that are on this side, by their weight; 0 to 1.
+        The share of the samples that are on this side, by their weight, 0 to 1: of those at the
+        node, or, after `of_path`, of all.
     """
 
     attribute: int
@@ -50,6 +53,12 @@ Identity = frozenset[tuple[int, bool, float]]
 def identity(path: Path) -> Identity:
     """Return what a path asks for; its confidences differ from one random sample to the next."""
     return frozenset((each.attribute, each.above, each.threshold) for each in path)
+
+
+def of_path(path: Path) -> Path:
+    """Return a path whose confidences are the shares of all samples that are on it so far."""
+    shares = accumulate((each.confidence for each in path), mul)
+    return tuple(each._replace(confidence=share) for each, share in zip(path, shares, strict=True))
 
 
 def average_confidence(path: Path) -> float:

@@ -1,13 +1,14 @@
-"""The next person on a path: the nearest who does what it asks for and may be.
+"""The next instance on a path: z3 finds the nearest one that may be queried.
 
-Without constraints what a path asks for is a box, and the nearest person in it is found attribute
-by attribute. With constraints a solver (z3) is asked where that person may not be. Who it finds is
-as near as can be too, so that it does not hang on what the solver was asked before.
+The solver knows the domain's ranges, values, dependencies and constraints. What a path asks for is
+added, solved, and taken away again. What is found is as near as can be, so that it does not depend
+on what was solved before.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,89 +23,6 @@ from fairdesk.results.events import Rows
 MOST_EFFORT = 5_000_000
 
 
-class Solver:
-    """Finds people on paths.
-
-    Parameters
-    ----------
-    domain : Domain
-        Who may be.
-    """
-
-    def __init__(self, domain: Domain) -> None:
-        self._domain = domain
-        self._combinations = {
-            tuple(values): i for i, values in enumerate(domain.combinations.tolist())
-        }
-        self._constrained: ConstrainedSolver | None = None
-
-    def nearest(self, path: Path, row: Rows) -> tuple[Rows, int] | None:
-        """Find the nearest person on a path.
-
-        Parameters
-        ----------
-        row : Rows
-            ``(d,)``; somebody in the domain, with compared values of the protected attributes.
-
-        Returns
-        -------
-        tuple, optional
-            The person, ``(d,)``, and the index of their combination of protected values;
-            ``None`` where there is nobody.
-        """
-        found = nearest_in_box(self._domain, path, row)
-        if found is None:
-            return None
-        if self._domain.has_constraints:
-            self._domain.apply_dependencies(found)
-            if not self._domain.allowed(found[None])[0]:
-                if not (self._domain.constraints or self._domain.determined):
-                    return None  # a solver knows no more than the constraints
-                if self._constrained is None:
-                    self._constrained = ConstrainedSolver(self._domain)
-                found = self._constrained.nearest(path, row)
-                if found is None:
-                    return None
-        return found, self._combinations[tuple(found[self._domain.protected].tolist())]
-
-
-def nearest_in_box(domain: Domain, path: Path, row: Rows) -> Rows | None:
-    """Move what a path asks to be moved, to the nearest code; constraints are not looked at.
-
-    Parameters and result are those of `Solver.nearest`, without the combination.
-    """
-    found = row.copy()
-    for position, (above, most) in bounds(path).items():
-        if above < row[position] <= most:
-            continue
-        code = _nearest_code(domain, position, above, most, float(row[position]))
-        if code is None:
-            return None
-        found[position] = code
-    return found
-
-
-def _nearest_code(
-    domain: Domain, position: int, above: float, most: float, code: float
-) -> float | None:
-    """Return the nearest allowed code above one bound and at most another, if there is any."""
-    attribute = domain.attributes[position]
-    if attribute.compared:
-        inside = [each for each in attribute.compared if above < each <= most]
-        return min(inside, key=lambda each: abs(each - code), default=None)
-    quantum, origin = _quantum(domain, position)
-    place = math.floor(((above if code <= above else most) - origin) / quantum)
-    place += code <= above
-    # a bound may be a code itself, and the last bits of the division may miss it
-    near = (
-        round((origin + i * quantum) * attribute.grid) / attribute.grid
-        for i in range(place - 1, place + 2)
-    )
-    low, high = attribute.low, attribute.high
-    inside = [each for each in near if above < each <= most and low <= each <= high]
-    return min(inside, key=lambda each: abs(each - code), default=None)
-
-
 def _quantum(domain: Domain, position: int) -> tuple[float, float]:
     """Return how far neighbouring codes are apart, and where they begin."""
     attribute = domain.attributes[position]
@@ -113,22 +31,27 @@ def _quantum(domain: Domain, position: int) -> tuple[float, float]:
     return 1 / attribute.grid, 0.0
 
 
-class ConstrainedSolver:
-    """The domain with its constraints, told to z3 once; paths come and go.
+class PathSolver:
+    """The domain as conditions of z3, given to it once; paths come and go.
 
-    Reals are kept on the domain's grid, so that whoever is found can be asked about as they are.
+    Reals are kept on the domain's grid, so that what is found can be queried as it is.
 
     Parameters
     ----------
     domain : Domain
-        Who may be.
+        What may be queried.
     """
 
     def __init__(self, domain: Domain) -> None:
-        import z3  # noqa: PLC0415 - slow to load, and needed only where constraints are in the way
+        import z3  # noqa: PLC0415 - slow to load, and needed in a search only
 
         self._z3: Any = z3
         self._domain = domain
+        self._combinations = {
+            tuple(values): i for i, values in enumerate(domain.combinations.tolist())
+        }
+        self._held = np.concatenate([domain.varying, domain.protected])
+        self._held = self._held[~np.isin(self._held, domain.following)].tolist()
         self._person = UnknownPerson(z3, domain, "x")
         self._codes = [self._person.codes[name] for name in domain.names]
         self._places = {int(i): z3.Int(f"place {i}") for i in domain.varying}
@@ -142,34 +65,63 @@ class ConstrainedSolver:
             apart = constant(quantum) if attribute.spacing else 1 / constant(attribute.grid)
             self._solver.add(self._codes[i] == constant(origin) + z3.ToReal(place) * apart)
 
-    def nearest(self, path: Path, row: Rows) -> Rows | None:
-        """Find the nearest person on a path, attribute by attribute in their order.
+    def nearest(self, path: Path, row: Rows) -> tuple[Rows, int] | None:
+        """Find the nearest instance on a path.
 
-        The first attribute is as near as it can be, then the second as near as it can be with
-        that, and so on; protected ones come last. So there is one answer, however it is found.
+        Whatever the path does not ask to be moved stays, if that is possible. What is moved is as
+        near as it can be, one attribute after the other in their order, protected ones last. So
+        there is one answer, however it is found.
 
-        Parameters and result are those of `nearest_in_box`.
+        Parameters
+        ----------
+        row : Rows
+            ``(d,)``; in the domain, with compared values of the protected attributes.
+
+        Returns
+        -------
+        tuple, optional
+            The instance, ``(d,)``, and the index of its combination of protected values;
+            ``None`` where there is none.
         """
         self._solver.push()
         try:
-            return self._nearest(path, row)
+            found = self._nearest(path, row)
         finally:
             self._solver.pop()
+        if found is None:
+            return None
+        return found, self._combinations[tuple(found[self._domain.protected].tolist())]
+
+    def is_in_range(self, path: Path, row: Rows) -> bool:
+        """Return whether there would be an instance on a path without the constraints."""
+        return self._unconstrained.nearest(path, row) is not None
+
+    @cached_property
+    def _unconstrained(self) -> PathSolver:
+        return PathSolver(Domain(self._domain.attributes))
 
     def _nearest(self, path: Path, row: Rows) -> Rows | None:
         domain, constant = self._domain, self._person.constant
-        for position, (above, most) in bounds(path).items():
+        limits = bounds(path)
+        for position, (above, most) in limits.items():
             if math.isfinite(above):
                 self._solver.add(self._codes[position] > constant(above))
             if math.isfinite(most):
                 self._solver.add(self._codes[position] <= constant(most))
         self._solver.add(*(self._codes[i] == constant(row[i]) for i in domain.fixed))
-        model = self._solved()
+        staying = [
+            i for i in self._held if i not in limits or limits[i][0] < row[i] <= limits[i][1]
+        ]
+        held = self._z3.And(*(self._codes[i] == constant(row[i]) for i in staying))
+        if (model := self._solved(held)) is None:
+            staying, model = [], self._solved()
+        else:
+            self._solver.add(held)
         for position in domain.varying.tolist():
-            if model is not None:
+            if model is not None and position not in staying:
                 model = self._closest(position, float(row[position]), model)
         for position in domain.protected.tolist():
-            if model is not None:
+            if model is not None and position not in staying:
                 model = self._near_compared(position, float(row[position]), model)
         if model is None:
             return None

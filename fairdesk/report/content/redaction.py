@@ -39,6 +39,7 @@ from fairdesk.results.individual import (
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
+    SearchPhase,
     Share,
 )
 from fairdesk.results.mitigation import Repair, Trial
@@ -259,6 +260,7 @@ class Shown:
                 | ExcessChange()
                 | GroupGap()
                 | RandomBaseline()
+                | SearchPhase()
                 | GradientFidelity()
                 | Region()
                 | PairShare()

@@ -34,7 +34,7 @@ from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.events import Metric
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import SearchPhase, Share
 from fairdesk.wording import comparisons, figures, statements, words
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.pairs import plausible_pairs
@@ -387,7 +387,7 @@ def _run_blocks(
         blocks.append(msgspec.structs.replace(held, optional=listed))
     elif shares and shares[0] not in (*measured, *told):
         blocks.append(Text(figures.share_statement(spec, shares[0], run.figures).sentence))
-    others = [each for each in run.figures if not isinstance(each, Share)]
+    others = [each for each in run.figures if not isinstance(each, Share | SearchPhase)]
     blocks += [Text(each) for each in figures.sentences(spec, others)]
     facts = _facts(run)
     return [*blocks, *([Facts(facts)] if facts else []), *_phases(run)]
@@ -484,18 +484,25 @@ def _facts(run: RunRecord) -> tuple[Fact, ...]:
 
 
 def _phases(run: RunRecord) -> list[Grid]:
-    """List the time of each part of a run of several parts."""
+    """List the time of each part of a run of several parts, and what came of it."""
     if len(run.seconds) < 2:
         return []
+    held = {each.phase: each for each in figures.phases_of(run.figures)}
+    rows = [
+        (figures.phase_name(phase), *figures.phase_cells(held.get(phase)), words.duration(took))
+        for phase, took in run.seconds.items()
+    ]
+    if not held:
+        rows = [(first, last) for first, *_, last in rows]
     return [
         Grid(
-            header=("Phase", "Time"),
-            rows=tuple((phase, words.duration(took)) for phase, took in run.seconds.items()),
-            widths=(2, 1),
-            right=(1,),
-            caption="Time of each phase of the run",
+            header=("Phase", *(figures.PHASE_HEADER if held else ()), "Time"),
+            rows=tuple(rows),
+            widths=(2, *(1 for _ in rows[0][1:])),
+            right=tuple(range(1, len(rows[0]))),
+            caption=say("Phases of the run") if held else "Time of each phase of the run",
             key=f"parts-{run.id}",
-            optional=True,
+            optional=not held,
         )
     ]
 

@@ -13,7 +13,7 @@ from fairdesk.audit.shards.in_turn import search_in_turn
 from fairdesk.audit.shards.merging import UniquePairs, keys
 from fairdesk.errors import SpecError
 from fairdesk.results.events import selected
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import SearchPhase, Share
 from fairdesk.results.shards import ShardRange
 from tests.audit import making
 from tests.audit.shards.sharing import Inside, figures, found, last, ran
@@ -106,6 +106,17 @@ def test_nothing_found_is_bounded_once(audit, inputs, worker, tmp_path):
     (bound,) = figures(events)
     assert isinstance(bound, Share)
     assert bound.hits == 0
+
+
+def test_phases_of_parts_are_added_up(audit, inputs, worker):
+    spec = RunSpec("sg", SMALL["sg"], seed=5, shards=4)
+    events, _ = ran(worker, audit, spec, inputs, np.random.default_rng(0))
+    phases = [each for each in figures(events) if isinstance(each, SearchPhase)]
+    assert phases
+    assert sum(each.tried for each in phases) == last(events).tried
+    # a pair that two parts found is one pair
+    assert sum(each.found for each in phases) >= len(found(events))
+    assert not any(each.all_paths for each in phases)
 
 
 def test_a_budget_of_rows_is_shared_out(audit, inputs, worker):

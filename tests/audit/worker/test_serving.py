@@ -17,6 +17,7 @@ from fairdesk.audit.worker.driving import Controls, drive
 from fairdesk.audit.worker.server import Guest
 from fairdesk.errors import FairDeskError
 from fairdesk.results.events import Found, Measured, Progress
+from fairdesk.results.individual import GradientFidelity, RandomBaseline, SearchPhase
 from fairdesk.results.mitigation import Augmented, Retrained, Trial
 from tests import phrases
 from tests.audit import making
@@ -88,6 +89,30 @@ def test_what_frames_a_search_is_outside_its_budget():
     sent = Sent()
     assert drive(steps(5), Budget(), Controls(), 1, sent, after=last(0)) == "done"
     assert sent.of(Progress)[-1].seconds.keys() == {"global"}
+
+
+def test_how_a_search_went_is_kept_beside_what_is_measured_next():
+    """Random sampling before it, its phases, and the bound where it found nothing."""
+    drawn = RandomBaseline(10, 0, 20, 20, 0.0, 0.3)
+    bound = GradientFidelity(0.5, 1, None, None, None, 1, 0)
+
+    def first():
+        yield Measured("baseline", (drawn,))
+        yield progress(1)
+
+    def nothing():
+        for tried in (5, 9):
+            yield Measured("seeds", (SearchPhase("seeds", tried, 0),))
+            yield progress(tried)
+
+    def last():
+        yield Measured("random", (bound,))
+
+    sent = Sent()
+    assert drive(nothing(), Budget(), Controls(), 1, sent, before=first(), after=last()) == "done"
+    final = sent.of(Measured)[-1]
+    assert set(final.figures) == {drawn, SearchPhase("seeds", 9, 0), bound}
+    assert len(final.figures) == 3
 
 
 def test_phases_are_kept_apart():

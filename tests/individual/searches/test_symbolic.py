@@ -12,7 +12,6 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.seeds import clustered_seeds
 from fairdesk.individual.searches import symbolic
 from fairdesk.individual.searches.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
 from fairdesk.individual.surrogates.local_trees import LocalTrees
@@ -22,7 +21,9 @@ from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, integer
 from tests.individual.test_constrained import ATTRIBUTES, OF_RACE, TEXTS, constrained
 
-SMALL = SymbolicOptions(max_iter=120, global_num=30, num_samples=40)
+SMALL = SymbolicOptions(
+    max_iter=120, global_num=30, num_samples=40, explanation="own", confidence="branch"
+)
 
 
 def run(domain, model, seed=0, options=SMALL, people=None, **context):
@@ -117,14 +118,15 @@ def test_asking_ahead_makes_fewer_and_larger_batches(small_domain, monkeypatch):
 def test_who_is_treated_fairly_is_explained_only_when_that_can_lead_on(small_domain):
     model = Network(small_domain, np.random.default_rng(4))
     people = small_domain.sample(np.random.default_rng(1), 100)
-    options = SymbolicOptions(max_iter=30, global_num=60, num_samples=40, T2=0)
+    options = msgspec.structs.replace(SMALL, max_iter=30, global_num=60, T2=0)
     found, progress = run(small_domain, model, 1, options, people)
     hits = progress[-1].found
     similar = 30 * len(small_domain.combinations)
     assert {event.phase for event in found} == {"seeds"}
     assert 0 < hits < 15
     # the similar sets of all, the samples around the others, and the pairs again
-    assert progress[-1].queries <= similar + 40 * hits + 4 * hits < 30 * 40
+    # and the rows of the data from which paths are known
+    assert progress[-1].queries <= similar + 40 * hits + 4 * hits + len(people) < 30 * 40
 
 
 def test_whoever_is_asked_about_beside_explanations_changes_none(small_domain):
@@ -166,7 +168,7 @@ class Watched(symbolic._Search):
 def test_the_best_is_next_and_no_path_is_solved_twice(small_domain, most):
     context = SearchContext(Network(small_domain, np.random.default_rng(4)), small_domain)
     people = small_domain.sample(np.random.default_rng(1), 100)
-    options = SymbolicOptions(max_iter=150, global_num=20, num_samples=60, T2=most)
+    options = msgspec.structs.replace(SMALL, max_iter=150, global_num=20, num_samples=60, T2=most)
     search = Watched(context, people, options, np.random.default_rng(0))
     list(search.run())
     assert all(rank <= waiting for rank, waiting in search.order)
@@ -212,7 +214,7 @@ def test_a_worked_example(small_domain):
         def paths(self, rows, _beside=None):
             return [explanations[tuple(row)] for row in rows.tolist()]
 
-    options = SymbolicOptions(max_iter=50, global_num=1)
+    options = SymbolicOptions(max_iter=50, global_num=1, confidence="branch")
     search = symbolic._Search(
         SearchContext(BySex(), domain), seed, options, np.random.default_rng(0)
     )
@@ -397,16 +399,10 @@ def test_a_model_that_is_fair_gives_nothing(small_domain, constant):
     found, progress = run(small_domain, model)
     assert not found
     assert progress[-1].found == 0
-    # where all are decided alike there is no path to follow: the seeds are all there is
-    started = len(np.unique(seeds(small_domain), axis=0))
-    assert progress[-1].tried == started if constant else progress[-1].tried > started
-
-
-def seeds(domain):
-    rng = np.random.default_rng(0)
-    people = domain.sample(np.random.default_rng(1), 100)
-    drawn = clustered_seeds(people, SMALL.cluster_num, SMALL.global_num, rng)
-    return drawn[:, domain.others]
+    # where all are decided alike there is no path to follow: the rows of the data are all there is
+    people = small_domain.sample(np.random.default_rng(1), 100)[:, small_domain.others]
+    rows = len(np.unique(people, axis=0))
+    assert progress[-1].tried == rows if constant else progress[-1].tried > rows
 
 
 def test_fixed_attributes_are_those_of_real_people(small_domain):
@@ -464,7 +460,7 @@ def test_whoever_is_too_far_away_is_counted_and_not_explained(small_domain):
 def test_paths_on_which_constraints_leave_nobody_are_counted(small_domain, constraints):
     domain = Domain(small_domain.attributes, constraints)
     people = domain.sample(np.random.default_rng(1), 100)
-    options = SymbolicOptions(max_iter=5, global_num=1, num_samples=20)
+    options = msgspec.structs.replace(SMALL, max_iter=5, global_num=1)
     context = SearchContext(Network(domain, np.random.default_rng(8)), domain)
     search = symbolic._Search(context, people, options, np.random.default_rng(0))
     paths = [(Predicate(0, True, 4.5, 0.5),), (Predicate(0, True, 20.5, 0.5),)]

@@ -15,9 +15,10 @@ from fairdesk.individual.surrogates.paths import (
     directed,
     follows,
     identity,
+    of_path,
     undirected,
 )
-from fairdesk.individual.surrogates.solving import ConstrainedSolver, Solver, nearest_in_box
+from fairdesk.individual.surrogates.solving import PathSolver
 from tests.individual.conftest import integer
 from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, TEXTS, constrained
 
@@ -100,22 +101,40 @@ def paths(draw, domain):
     return tuple(path)
 
 
+FREE = PathSolver(mixed())
+
+
 @settings(max_examples=60, deadline=None)
 @given(path=paths(mixed()), seed=st.integers(0, 99))
-def test_without_constraints_the_solver_finds_the_same_person(path, seed):
+def test_what_is_solved_is_on_the_path_in_the_domain_and_moved_only_where_it_must_be(path, seed):
     domain = mixed()
     row = domain.sample(np.random.default_rng(seed), 1)[0]
-    plain, solved = nearest_in_box(domain, path, row), CONSTRAINED.nearest(path, row)
-    assert (plain is None) == (solved is None)
-    if plain is not None:
-        assert domain.contains(plain[None])[0]
-        assert follows(plain[None], path)[0]
-        np.testing.assert_allclose(plain, solved, atol=1e-9)
-        assert plain[4] == row[4]
-        assert Solver(domain).nearest(path, row)[1] == [22, 27, 38].index(plain[1])
+    solved = FREE.nearest(path, row)
+    limits = bounds(path)
+    least = {i: least_move(domain.attributes[i], row[i], *limits[i]) for i in limits}
+    assert (solved is None) == (None in least.values())
+    if solved is None:
+        return
+    found, combination = solved
+    assert domain.contains(found[None])[0]
+    assert follows(found[None], path)[0]
+    assert combination == [22, 27, 38].index(found[1])
+    moved = np.abs(found - row)
+    assert moved.tolist() == pytest.approx([least.get(i, 0.0) for i in range(6)], abs=1e-9)
 
 
-CONSTRAINED = ConstrainedSolver(mixed())
+def least_move(attribute, code, above, most):
+    """How far the nearest code above one bound and at most another is; None where there is none."""
+    if attribute.compared:
+        inside = [each for each in attribute.compared if above < each <= most]
+        return min((abs(each - code) for each in inside), default=None)
+    step, origin = attribute.spacing or 1 / attribute.grid, attribute.low * bool(attribute.spacing)
+    most, above = min(most, attribute.high), max(above, attribute.low - step)
+    first = np.floor((above - origin) / step + 1e-9) + 1
+    last = np.floor((most - origin) / step + 1e-9)
+    if first > last:
+        return None
+    return abs(np.clip(code, origin + first * step, origin + last * step) - code)
 
 
 @settings(max_examples=15, deadline=None)
@@ -126,21 +145,23 @@ def test_under_constraints_the_nearest_is_found_wherever_there_is_one(data, doma
     everyone = every_person(domain)
     there = everyone[(everyone[:, domain.fixed] == row[domain.fixed]).all(axis=1)]
     there = there[follows(there, path)]
-    found = Solver(domain).nearest(path, row)
+    found = PathSolver(domain).nearest(path, row)
     assert (found is None) == (len(there) == 0)
     if found is None:
         return
     person, combination = found
     assert (domain.combinations[combination] == person[domain.protected]).all()
     assert (there == person).all(axis=1).any()
-    if not (nearest_in_box_allowed := allowed_in_box(domain, path, row)):
-        # one attribute after the other as near as it can be, protected ones last
-        order = np.concatenate([domain.varying, domain.protected])
-        away = np.abs(there - row)[:, order]
-        least = away[np.lexsort(away.T[::-1])[0]]
-        np.testing.assert_array_equal(np.abs(person - row)[order], least)
-    else:
-        np.testing.assert_array_equal(person, nearest_in_box_allowed[0])
+    # what need not move stays, where that is possible
+    limits = bounds(path)
+    free = np.setdiff1d(np.concatenate([domain.varying, domain.protected]), domain.following)
+    held = [i for i in free if i not in limits or limits[i][0] < row[i] <= limits[i][1]]
+    near = there[(there[:, held] == row[held]).all(axis=1)]
+    # one attribute after the other as near as it can be, protected ones last
+    order = np.concatenate([domain.varying, domain.protected])
+    away = np.abs((near if len(near) else there) - row)[:, order]
+    least = away[np.lexsort(away.T[::-1])[0]]
+    np.testing.assert_array_equal(np.abs(person - row)[order], least)
 
 
 def every_person(domain):
@@ -152,14 +173,6 @@ def every_person(domain):
     return everyone[domain.contains(everyone)]
 
 
-def allowed_in_box(domain, path, row):
-    person = nearest_in_box(domain, path, row)
-    if person is None:
-        return []
-    domain.apply_dependencies(person)
-    return [person] if domain.contains(person[None])[0] else []
-
-
 def test_the_order_of_paths_does_not_change_who_is_found():
     domain = Domain(ATTRIBUTES, (*TEXTS[:3], "class is determined by age"), (OF_AGE,))
     rng = np.random.default_rng(3)
@@ -168,7 +181,7 @@ def test_the_order_of_paths_does_not_change_who_is_found():
         ((Predicate(0, bool(rng.integers(2)), float(rng.integers(0, 5)) + 0.5, 1.0),), row)
         for row in rows
     ]
-    one, other = Solver(domain), Solver(domain)
+    one, other = PathSolver(domain), PathSolver(domain)
     forwards = [one.nearest(*each) for each in asked]
     backwards = [other.nearest(*each) for each in reversed(asked)][::-1]
     assert sum(each is not None for each in forwards) > 6
@@ -187,11 +200,11 @@ def test_constraints_move_others_where_they_must():
         ("years <= age - 18",),
     )
     row = np.array([2.0, 1, 20])
-    person, combination = Solver(domain).nearest((Predicate(0, True, 9.5, 1.0),), row)
+    person, combination = PathSolver(domain).nearest((Predicate(0, True, 9.5, 1.0),), row)
     assert person.tolist() == [10, 1, 28]
     assert combination == 1
     assert (
-        Solver(domain).nearest((Predicate(0, True, 9.5, 1), Predicate(2, False, 27.5, 1)), row)
+        PathSolver(domain).nearest((Predicate(0, True, 9.5, 1), Predicate(2, False, 27.5, 1)), row)
         is None
     )
 
@@ -200,8 +213,28 @@ def test_thresholds_of_reals_are_passed_by_the_least_code():
     domain = mixed()
     row = np.array([3.0, 22, 0.25, 0.3, 0, 1])
     grid = domain.attributes[2].grid
-    above = nearest_in_box(domain, (Predicate(2, True, 0.5, 1.0),), row)[2]
-    assert above == 0.5 + 1 / grid
-    assert nearest_in_box(domain, (Predicate(2, False, 0.125, 1.0),), row)[2] == 0.125
-    assert nearest_in_box(domain, (Predicate(3, True, 0.3, 1.0),), row)[3] == 0.5
-    assert nearest_in_box(domain, (Predicate(3, True, 0.7, 1.0),), row) is None
+
+    def moved(*predicate):
+        return FREE.nearest((Predicate(*predicate, 1.0),), row)
+
+    assert moved(2, True, 0.5)[0][2] == 0.5 + 1 / grid
+    assert moved(2, False, 0.125)[0][2] == 0.125
+    assert moved(3, True, 0.3)[0][3] == 0.5
+    assert moved(3, True, 0.7) is None
+
+
+def test_a_path_that_only_the_constraints_make_empty_is_in_range():
+    domain = Domain(mixed().attributes, ("years <= 4",))
+    row = domain.sample(np.random.default_rng(0), 1)[0]
+    solver = PathSolver(domain)
+    barred, beyond = ((Predicate(0, True, least, 1.0),) for least in (4.5, 9.5))
+    assert solver.nearest(barred, row) is None
+    assert solver.is_in_range(barred, row)
+    assert not solver.is_in_range(beyond, row)
+
+
+def test_confidence_of_the_path_is_the_share_of_all_samples_that_are_on_it_so_far():
+    path = of_path(PATH)
+    assert [each.confidence for each in path] == pytest.approx([0.75, 0.375, 0.05625, 0.050625])
+    assert identity(path) == identity(PATH)
+    assert of_path(()) == ()

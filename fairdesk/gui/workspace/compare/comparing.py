@@ -13,7 +13,7 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.lines import Drawing, Line
 from fairdesk.charts.kinds.upset import Intersections, Set
-from fairdesk.wording import words
+from fairdesk.wording import figures, words
 
 if TYPE_CHECKING:
     from fairdesk.audit.runs.comparison import Comparison
@@ -169,6 +169,15 @@ def cells(comparison: Comparison) -> list[tuple[str, ...]]:
             f"{sum(count > 0 for count in reached)} of {len(comparison.sizes)}",
         )
         for run, reached in zip(comparison.runs, comparison.coverage, strict=True)
+    ]
+
+
+def phase_cells(comparison: Comparison) -> list[tuple[str, ...]]:
+    """Write a row per phase of each run that says what its phases came to."""
+    return [
+        (run_label(run.id, run.spec), figures.phase_name(each.phase), *figures.phase_cells(each))
+        for run in comparison.runs
+        for each in figures.phases_of(run.figures)
     ]
 
 

@@ -37,11 +37,13 @@ from fairdesk.gui.workspace.compare.comparing import (
     curves_of,
     lessons,
     overlaps_of,
+    phase_cells,
     run_label,
 )
 from fairdesk.gui.workspace.compare.run_list import RunList
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
+from fairdesk.wording.figures import PHASE_HEADER
 
 if TYPE_CHECKING:
     from fairdesk.audit.runs.comparison import Comparison
@@ -309,6 +311,12 @@ class RunsView(QWidget):
                 "that reaches few clusters covers only part of the data."
             )
         )
+        if phases := phase_cells(comparison):
+            header = ("Run", "Phase", *PHASE_HEADER)
+            self._made.addWidget(parts.heading("Results per phase"))
+            self._made.addWidget(
+                short_table("Phases of the runs", header, phases, right=range(2, 6), wide=1)
+            )
         names = words.protected_names(self._session.spec.domain)
         if len(names) < 2:
             return

@@ -1,4 +1,5 @@
 import threading
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -20,10 +21,12 @@ from fairdesk.gui.workspace.compare.comparing import (
     curves_of,
     lessons,
     overlaps_of,
+    phase_cells,
 )
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability
+from fairdesk.results.individual import SearchPhase
 from tests import phrases
 from tests.gui.auditing import FakeWorker, make_audit
 
@@ -168,6 +171,18 @@ def test_the_table_tells_price_and_reach(comparison):
     assert [row[6] for row in rows] == ["2 of 3", "1 of 3", "3 of 3"]
     run = comparison.runs[0]
     assert rows[0][4] == f"{run.queries / run.found:,.1f}"
+
+
+def test_phases_are_listed_per_run(comparison):
+    assert phase_cells(comparison) == []
+    figures = SearchPhase("seeds", 26, 1, 9, 81), SearchPhase("directed", 974, 480, 14, 81)
+    first, *others = comparison.runs
+    first = msgspec.structs.replace(first, figures=figures)
+    rows = phase_cells(replace(comparison, runs=(first, *others)))
+    assert [row[1:] for row in rows] == [
+        ("Starting instances", "26", "1", "3.8\u00a0%", "9"),
+        ("Directed search", "974", "480", "49.3\u00a0%", "14"),
+    ]
 
 
 def test_overlaps_are_drawn_by_place(comparison):
