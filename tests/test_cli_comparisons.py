@@ -149,6 +149,28 @@ class Answers(io.StringIO):
         return True
 
 
+@pytest.mark.parametrize("how", ["none", "FILE"])
+def test_what_was_refused_is_named(credit, tmp_path, capsys, monkeypatch, how):
+    refused = tmp_path / "refused.json"
+    refused.write_text('{"status": {"with": "sex", "values": {}}}', encoding="utf-8")
+    chosen = str(refused) if how == "FILE" else how
+    told, terminal, report = audited(tmp_path, capsys, monkeypatch, "--companions", chosen)
+    sentence = "“status” does not change with “sex”, as the auditor decided"
+    assert any(sentence in each for each in told["warnings"])
+    assert sentence in terminal
+    assert sentence in report
+
+
+def test_a_refusal_of_what_is_not_there_is_refused(credit, tmp_path, capsys, monkeypatch):
+    refused = tmp_path / "refused.json"
+    refused.write_text('{"statsu": {"with": "sex", "values": {}}}', encoding="utf-8")
+    words = ["audit", "--data", tmp_path / "credit.csv", "--model", tmp_path / "tree.skops"]
+    words += ["--label", "risk", "--favourable", "good", "--protected", "sex", "--method", "groups"]
+    words += ["--companions", refused, "--out", tmp_path / "out"]
+    assert cli.main([str(word) for word in words]) == 1
+    assert "“statsu”" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("typed", "repeated"), [("n\n", "--companions none"), ("y\n", "--companions companions.json")]
 )

@@ -269,6 +269,71 @@ def test_a_protected_column_that_the_model_is_not_given(audited):
     assert all(phrases.NOT_GIVEN in why for why in told["left_out"].values())
 
 
+@pytest.mark.parametrize(
+    ("protected", "columns"),
+    [
+        ("sex", {"male": lambda t: (t["sex"] == "male").astype(int)}),
+        ("sex", {name: lambda t, name=name: (t["sex"] == name) * 1 for name in ("female", "male")}),
+        ("sex", {f"sex_{n}": lambda t, n=n: (t["sex"] == n) * 1 for n in NAMES}),
+        ("title", {"title": lambda t: t["sex"].map({"female": "Ms", "male": "Mr"})}),
+    ],
+    ids=["recoded", "one-hot", "one-hot, named after it", "a title"],
+)
+def test_what_says_the_same_as_a_column_that_the_model_is_not_given_changes(
+    audited, protected, columns
+):
+    table = applicants(**columns)
+    given = ["sex"] if protected == "title" else list(columns)
+    model = logistic(table, ["age", "income", *given])
+    swapped = table.assign(sex=table["sex"].map({"female": "male", "male": "female"}))
+    for name, made in columns.items():
+        swapped[name] = made(swapped)
+    inputs = ["age", "income", *given]
+    change = int((model.predict(table[inputs]) != model.predict(swapped[inputs])).sum())
+    assert change
+    code, told, errors = audited(table, model, "--method", "estimate", protected=[protected])
+    assert code == 0, errors
+    (share,) = [each for each in told["figures"] if each.get("instances") == "data"]
+    assert (share["hits"], share["n_samples"]) == (change, len(table))
+    assert any("The model does not receive" in each for each in told["warnings"])
+
+
+def test_missing_cells_of_a_protected_column_hide_no_companion(audited):
+    table = applicants(male=lambda t: (t["sex"] == "male").astype(int))
+    model = logistic(table, ["age", "income", "male"])
+    inputs = table[["age", "income", "male"]]
+    changed = model.predict(inputs) != model.predict(inputs.assign(male=1 - inputs["male"]))
+    table.loc[table.index % 30 == 0, "sex"] = "?"
+    code, told, errors = audited(table, model, "--method", "estimate")
+    assert code == 0, errors
+    (share,) = [each for each in told["figures"] if each.get("instances") == "data"]
+    assert share["hits"] >= changed[table.index % 30 != 0].sum() > 0
+
+
+@pytest.mark.parametrize("unknown", ["ignore", "error"])
+@pytest.mark.parametrize("known", [None, ""])
+def test_an_empty_cell_is_what_the_encoder_knows_it_as(audited, known, unknown):
+    table = applicants(club=lambda t: np.resize(["a", "", "b"], len(t)))
+    table["hired"] = np.where((table["club"] == "") ^ (table["age"] > 60), "yes", "no")
+    club = pd.Series([each or known for each in table["club"]], dtype=object)
+    encoder = OneHotEncoder(handle_unknown=unknown, sparse_output=False)
+    encoded = make_column_transformer((encoder, ["sex", "club"]), remainder="passthrough")
+    inputs = table[["age", "sex", "club"]].assign(club=club)
+    model = make_pipeline(encoded, LogisticRegression(max_iter=3000)).fit(inputs, table["hired"])
+    right = model.predict(inputs)
+    code, told, errors = audited(table, model, "--method", "groups")
+    assert code == 0, errors
+    decided = next(
+        each
+        for each in told["figures"]
+        if each.get("of") == "decisions" and each["attributes"] == ["sex"]
+    )
+    for line in decided["lines"]:
+        own = table["sex"] == line["values"][0]
+        assert line["n_samples"] == own.sum()
+        assert line["rate"] == pytest.approx((right[own] == "yes").mean())
+
+
 def test_constraints_that_no_combination_fulfils_are_named(audited):
     table = applicants()
     model = logistic(table, ("age", "sex", "income"))

@@ -31,7 +31,7 @@ from fairdesk.data.domain.support import CompanionChoice
 from fairdesk.data.profiling.profile import problems
 from fairdesk.errors import FairDeskError, SpecError, concerning
 from fairdesk.wording import inspected
-from fairdesk.wording.companions import support_said
+from fairdesk.wording.companions import not_received, support_said
 
 log = logging.getLogger(__name__)
 
@@ -349,6 +349,7 @@ def _weigh(
 
 def _not_compared(spec: AuditSpec) -> Iterator[str]:
     """Yield which protected attributes the model is not given, where others are compared."""
+    yield from map(not_received, spec.only_said)
     if spec.domain.protected.size:
         for attribute in spec.domain.unseen:
             yield (

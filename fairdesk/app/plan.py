@@ -23,7 +23,9 @@ from fairdesk.data.domain.attributes import (
     Limit,
     Role,
     attribute_of,
+    encode,
 )
+from fairdesk.data.domain.companions import find_companions
 from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.domain import Domain
@@ -119,11 +121,13 @@ class AuditPlan:
     title: str = ""
     accept_guesses: bool = False
     _learned: tuple[object, Support] | None = field(default=None, repr=False, compare=False)
+    _said: tuple[object, set[str]] | None = field(default=None, repr=False, compare=False)
 
     def attribute_names(self) -> tuple[str, ...]:
         """Return the columns that are attributes, in file order: those that the model uses.
 
-        Where the model is not at hand, all that can tell people apart.
+        Protected columns that say the same as one of them are, too: the model's inputs change with
+        them. Where the model is not at hand, all that can tell people apart.
         """
         if self.table is None or self.mapping is None:
             return ()
@@ -137,9 +141,37 @@ class AuditPlan:
                 and self._may_be_used(column)
                 and column.name not in following
             )
-        used = {each.attribute for each in self.mapping.inputs}
-        used |= {name for name, columns in groups.items() if not used.isdisjoint(columns)}
-        return tuple(name for name in self.table.names if name in used and name != self.label)
+        used = self._used()
+        used |= self._said_by(used)
+        return tuple(name for name in self.table.names if name in used)
+
+    def _used(self) -> set[str]:
+        """Return the columns that the model uses, and the attributes that these are parts of."""
+        used = {each.attribute for each in self.mapping.inputs} if self.mapping else set()
+        used |= {name for name, parts in self.groups().items() if not used.isdisjoint(parts)}
+        return used - {"", self.label}
+
+    def _said_by(self, used: Collection[str]) -> set[str]:
+        """Return the protected columns apart from these that have companions among them."""
+        table = self.data()
+        others = [
+            column.name
+            for column in table.columns
+            if column.kind not in _NO_PEOPLE
+            and column.name not in used
+            and self._may_be_used(column)
+            and self.choice(column.name).role is Role.PROTECTED
+        ]
+        if not others:
+            return set()
+        following = set(chain(*self.groups().values()))
+        names = [name for name in table.names if name in used or name in others]
+        attributes = tuple(self.attribute(name) for name in names if name not in following)
+        key = (id(table), attributes)
+        if self._said is None or self._said[0] != key:
+            found = find_companions(attributes, encode(attributes, table))
+            self._said = key, {each.by for each in found}
+        return self._said[1].intersection(others)
 
     def groups(self) -> dict[str, tuple[str, ...]]:
         """Return the attributes that are in several columns of 0 and 1, with these columns."""
@@ -253,7 +285,7 @@ class AuditPlan:
         proof = self.proof
         if self.predictions or (proof is not None and name in proof.takes_missing):
             return True
-        return name not in self.attribute_names()
+        return self._used().isdisjoint((name, *self.groups().get(name, ())))
 
     def attributes(self) -> tuple[Attribute, ...]:
         """Make all attributes; raises like `attribute`."""

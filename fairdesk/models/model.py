@@ -153,6 +153,9 @@ class ModelCard(msgspec.Struct, frozen=True):
     categories : dict[str, tuple[str, ...]]
         Per input that an encoder in the model itself compares with texts: these texts; ``""`` where
         it takes missing cells, or something before it fills them.
+    missing : dict[str, str or None]
+        Per input that an encoder compares with texts: what it knows a missing cell as, where that
+        is an empty text or None.
     hints : Hints
         How it is to be fed, as far as the files tell.
     companions : tuple[Companion, ...]
@@ -186,6 +189,7 @@ class ModelCard(msgspec.Struct, frozen=True):
     outputs: tuple[str, ...] = ()
     output: str = ""
     categories: dict[str, tuple[str, ...]] = {}
+    missing: dict[str, str | None] = {}
     hints: Hints = Hints()
     companions: tuple[Companion, ...] = ()
     needed_trust: bool = False

@@ -68,8 +68,27 @@ def proposed_said(companion: Companion) -> str:
     )
 
 
+def not_received(name: str) -> str:
+    """Say that the model does not receive a protected attribute, but what changes with it."""
+    return say(
+        "The model does not receive “{name}”: the decision can depend on it only through what "
+        "changes with it.",
+        name=name,
+    )
+
+
+def refused_said(attribute: str, by: str) -> str:
+    """Say that a companion does not change with a protected attribute, as the auditor decided."""
+    return say(
+        "“{attribute}” does not change with “{by}”, as the auditor decided: what the decision "
+        "depends on through “{attribute}” is not counted.",
+        attribute=attribute,
+        by=by,
+    )
+
+
 def support_said(domain: Domain) -> tuple[str, ...]:
-    """Return a sentence for each companion, applied or proposed, and each determined attribute."""
+    """Return a sentence for each companion, applied, open or refused, and determined attribute."""
     support = domain.support
     learned = set(support.constraints)
     follows = (
@@ -82,4 +101,9 @@ def support_said(domain: Domain) -> tuple[str, ...]:
         if Dependence(each.attribute, each.by).text in learned
     )
     applied = (companion_said(each, domain.attributes) for each in support.companions)
-    return (*follows, *applied, *map(proposed_said, support.proposed))
+    return (
+        *follows,
+        *applied,
+        *map(proposed_said, support.proposed),
+        *(refused_said(*each) for each in support.refused),
+    )

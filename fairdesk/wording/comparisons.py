@@ -20,6 +20,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import AuditStudy, ComparedRows, Share, StudiedValue
 from fairdesk.wording import words
+from fairdesk.wording.companions import refused_said
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement, unmeasured
@@ -335,7 +336,9 @@ def _why_not_all(domain: Domain) -> str:
     ]:
         example = examples[0]
     elif support.constraints:
-        example = absent_text(support.constraints[0])
+        rule = support.constraints[0]
+        pair = absent_text(rule)
+        example = pair if pair != rule else say("those against “{rule}”", rule=rule)
     elif support.rare:
         name, code = support.rare[0]
         example = say("{value} as {name}", value=name_of(_attribute(domain, name), code), name=name)
@@ -563,6 +566,8 @@ def limits(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[tuple[str, st
                 along=along,
             ),
         )
+    for name, by in support.refused:
+        yield say("Does not change: {name}.", name=name), refused_said(name, by)
     if support.rare:
         yield say("Values that few rows have."), rare_sentence(domain)
     if support.constraints:

@@ -139,6 +139,14 @@ class AuditSpec(msgspec.Struct, frozen=True):
     versions: dict[str, str] = msgspec.field(default_factory=versions)
 
     @property
+    def only_said(self) -> tuple[str, ...]:
+        """The protected attributes that the model does not receive, but what changes with them."""
+        domain, received = self.domain, {each.attribute for each in self.mapping.inputs}
+        received |= {each.name for each in self.columns if received.intersection(each.derived)}
+        names = [] if self.predictions else [domain.names[i] for i in domain.protected.tolist()]
+        return tuple(name for name in names if name not in received)
+
+    @property
     def decisions(self) -> tuple[str, ...]:
         """What the model decides between, as the audit sees it."""
         return self.mapping.decisions(self.model)

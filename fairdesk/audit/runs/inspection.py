@@ -192,7 +192,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         proposal = mapping_file.apply(said, proposal, with_codes(codes, card), table)
     with concerning("codes"):
         check_used(codes, proposal, card)
-    beside = tuple(_beside(worker, subject.model, card))
+    beside = tuple(_beside(worker, card))
     mapping = _prepared(_completed(proposal, card, table, subject, beside), table, how)
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
@@ -427,12 +427,9 @@ def _several_outputs(card: ModelCard, subject: Subject) -> Iterator[str]:
         )
 
 
-def _beside(worker: Worker, model: Path, card: ModelCard) -> Iterator[str]:
+def _beside(worker: Worker, card: ModelCard) -> Iterator[str]:
     """Offer the files next to the model that prepare inputs, and are not used."""
-    if card.prepared:
-        return
-    used = [Path(each.path) for each in card.companions]
-    for path in preparing_files(model, used, worker.look_into):
+    for path in preparing_files(card, worker.look_into):
         yield (
             f"“{path.name}” next to the model holds a scaler or an encoder, and is not used. If it "
             f"belongs to this model, add it with --companion “{path}”."

@@ -226,7 +226,9 @@ class _Columns:
 def _companion(columns: _Columns, target: int, source: int) -> Companion | None:
     """Return one attribute as a companion of a protected one; ``None`` where it is none."""
     codes, by = columns.rows[:, target], columns.rows[:, source]
-    compared = np.array(columns.attributes[source].compared)
+    attribute = columns.attributes[source]
+    # a missing cell may stand for any of the others
+    compared = np.setdiff1d(attribute.compared, [attribute.unknown_code])
     known = ~np.isnan(codes) & np.isin(by, compared)
     values, place = np.unique(codes[known], return_inverse=True)
     if not 2 <= len(values) <= _MOST_VALUES:
@@ -253,7 +255,7 @@ def _companion(columns: _Columns, target: int, source: int) -> Companion | None:
     few = bool((contradicting <= _ERRORS * elsewhere[of_moves]).all())
     return Companion(
         columns.attributes[target].name,
-        columns.attributes[source].name,
+        attribute.name,
         tuple(moves),
         int(contradicting.sum()),
         few and all(move.clear for move in moves),

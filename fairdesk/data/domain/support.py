@@ -135,12 +135,15 @@ def chosen_support(
     if choice == "none":
         refused = tuple((each.attribute, each.by) for each in every)
         return msgspec.structs.replace(found, companions=(), proposed=(), refused=refused)
-    made = (_given(name, each, attributes, every) for name, each in choice.items() if each.values)
+    made = [_given(name, each, attributes, every) for name, each in choice.items()]
     return msgspec.structs.replace(
         found,
-        companions=(*made, *(each for each in found.companions if each.attribute not in choice)),
+        companions=(
+            *(each for each in made if each.moves),
+            *(each for each in found.companions if each.attribute not in choice),
+        ),
         proposed=tuple(each for each in found.proposed if each.attribute not in choice),
-        refused=tuple((name, each.by) for name, each in choice.items() if not each.values),
+        refused=tuple((each.attribute, each.by) for each in made if not each.moves),
     )
 
 

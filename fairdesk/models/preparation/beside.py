@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from fairdesk.errors import FairDeskError
+from fairdesk.models.model import ModelCard
 from fairdesk.models.pickles.contents import Contents
 
 #: The ending of a file that states the numbers of a model's values, after the model's own name.
@@ -35,17 +36,20 @@ def with_codes_beside(model: Path, companions: Sequence[Path]) -> tuple[Path, ..
     return (*companions, *([codes] if codes.is_file() and codes.resolve() not in known else []))
 
 
-def preparing_files(
-    model: Path, companions: Iterable[Path], look: Callable[[Path], Contents]
-) -> tuple[Path, ...]:
+def preparing_files(card: ModelCard, look: Callable[[Path], Contents]) -> tuple[Path, ...]:
     """Find the files next to a model that hold scalers or encoders, and are not used yet.
+
+    There are none to look for where the model's file prepares its inputs.
 
     Parameters
     ----------
     look : callable
         Says what a file is made of, without opening it: `fairdesk.models.pickles.contents`.
     """
-    used = {path.resolve() for path in (model, *companions)}
+    if card.prepared:
+        return ()
+    model = Path(card.path)
+    used = {path.resolve() for path in (model, *(Path(each.path) for each in card.companions))}
     found: list[Path] = []
     with suppress(OSError):
         for path in sorted(model.resolve().parent.iterdir())[:_MOST_FILES]:

@@ -151,6 +151,8 @@ def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix
     """Return rows in the form that a model of scikit-learn's kind takes."""
     if card.takes is Takes.MATRIX:
         return np.column_stack(inputs)
+    if card.missing:
+        inputs = [_with_missing(card, *each) for each in zip(card.inputs, inputs)]
     if not card.named and len(inputs) > 1:
         return np.column_stack([column.astype(object) for column in inputs])
     if not card.named:
@@ -158,7 +160,19 @@ def rows_for(card: ModelCard, inputs: Inputs) -> Any:  # noqa: ANN401 - a matrix
     # pandas takes a second to load; this runs in the model's own process
     import pandas as pd  # noqa: PLC0415
 
-    return pd.DataFrame(dict(zip(card.inputs, inputs)))
+    columns: dict[str, Any] = dict(zip(card.inputs, inputs))
+    for name in card.missing:
+        # otherwise pandas makes NaN of None
+        columns[name] = pd.Series(columns[name], dtype=object)
+    return pd.DataFrame(columns)
+
+
+def _with_missing(card: ModelCard, name: str, cells: NDArray[Any]) -> NDArray[Any]:
+    """Return an input with its missing cells as its encoder knows them."""
+    if name not in card.missing:
+        return cells
+    known = np.array(card.missing[name], dtype=object)
+    return np.where(cells == cells, cells, known)  # noqa: PLR0124 - NaN
 
 
 def reads_text(estimator: Any) -> bool:  # noqa: ANN401 - any estimator
@@ -229,6 +243,24 @@ def kinds_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> tuple[str, ...]:
 def categories_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> dict[str, tuple[str, ...]]:  # noqa: ANN401 - any estimator
     """Return the texts that encoders know of inputs, as the card has them."""
     found: dict[str, tuple[str, ...]] = {}
+    for name, listed, follows in _encoded(estimator, inputs):
+        texts = (each if isinstance(each, str) else "" for each in listed)
+        found[name] = tuple(dict.fromkeys((*texts, *[""] * follows)))
+    return found
+
+
+def missing_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> dict[str, str | None]:  # noqa: ANN401 - any estimator
+    """Return what encoders know missing cells of inputs as, as the card has it."""
+    found: dict[str, str | None] = {}
+    for name, listed, follows in _encoded(estimator, inputs):
+        known = [each for each in listed if each is None or each == "" or each != each]  # noqa: PLR0124 - NaN
+        if len(known) == 1 and known[0] in (None, "") and not follows:
+            found[name] = known[0]
+    return found
+
+
+def _encoded(estimator: Any, inputs: tuple[str, ...]) -> Iterator[tuple[str, list[Any], bool]]:  # noqa: ANN401 - any estimator
+    """Yield inputs that encoders compare with texts: these, and whether other steps come first."""
     for first in _firsts(estimator):
         for part, places in _parts(first, inputs):
             steps = [step for _, step in part.steps] if hasattr(part, "steps") else [part]
@@ -237,9 +269,7 @@ def categories_of_inputs(estimator: Any, inputs: tuple[str, ...]) -> dict[str, t
             for place, values in zip(places, known if len(known) == len(places) else ()):
                 listed = np.asarray(values, dtype=object).tolist()
                 if _are_texts(listed):
-                    texts = (each if isinstance(each, str) else "" for each in listed)
-                    found[inputs[place]] = tuple(dict.fromkeys((*texts, *[""] * (at > 0))))
-    return found
+                    yield inputs[place], listed, at > 0
 
 
 def prose_in(estimator: Any) -> bool:  # noqa: ANN401 - any estimator

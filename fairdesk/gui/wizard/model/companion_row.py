@@ -50,11 +50,12 @@ class CompanionRow(QWidget):
             spacing=theme.NEAR,
         )
 
-    def show_files(self, paths: tuple[Path, ...]) -> None:
-        """Show the files."""
+    def show_files(self, paths: tuple[Path, ...], beside: tuple[Path, ...] = ()) -> None:
+        """Show the files, and those next to the model that can be added."""
         clear(self._chips)
         self._none.setVisible(not paths)
         chips = [self._chip(path) for path in paths]
+        chips += [self._offer(path) for path in beside]
         for chip in chips:
             self._chips.addWidget(chip)
         in_order(*chips, self.add)
@@ -67,6 +68,15 @@ class CompanionRow(QWidget):
         )
         chip.setToolTip(tips.plain(f"Remove {path}"))
         chip.setAccessibleName(f"Remove {path.name}")
+        return chip
+
+    def _offer(self, path: Path) -> QPushButton:
+        chip = push_button(
+            f"Use {short(path.name, 28)}".replace("&", "&&"),
+            lambda _checked=False: self.added.emit(path),
+            auto_default=False,
+        )
+        chip.setToolTip(tips.plain(f"{path} holds a scaler or an encoder, and is not used: add it"))
         return chip
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name

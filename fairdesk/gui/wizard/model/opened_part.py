@@ -99,7 +99,7 @@ class OpenedPart(QWidget):
         self._name.say(f"{Path(card.path).name}  ·  {card.format}")
         self._name.setToolTip(card.path)
         self.about.setText(_about(card))
-        self.files.show_files(tuple(Path(each.path) for each in card.companions))
+        self.files.show_files(tuple(Path(each.path) for each in card.companions), result.beside)
         self._outputs.setVisible(bool(card.outputs))
         self.output.clear()
         self.output.addItems(list(card.outputs))

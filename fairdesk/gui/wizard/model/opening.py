@@ -16,6 +16,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, system_errors
 from fairdesk.models.model import Companion, ModelCard
 from fairdesk.models.pickles.contents import Contents
+from fairdesk.models.preparation.beside import preparing_files
 from fairdesk.samples import is_sample_file
 
 
@@ -77,12 +78,15 @@ class Opened:
         What its process cannot do.
     better : Requirement, optional
         The versions that it was saved with, where it was opened with others.
+    beside : tuple[Path, ...]
+        Files next to it that hold scalers or encoders, and are not used.
     """
 
     card: ModelCard
     contents: Contents
     confinement: Confinement
     better: Requirement | None
+    beside: tuple[Path, ...] = ()
 
 
 def open_files(
@@ -139,7 +143,8 @@ def open_files(
     if there is not None:
         card = msgspec.structs.replace(card, environment=there.title)
     better = needed if there is None else None
-    return Opened(card, contents, worker.confinement(), better)
+    beside = preparing_files(card, worker.look_into)
+    return Opened(card, contents, worker.confinement(), better, beside)
 
 
 def _refused(worker: Worker, agreed: dict[Path, bool]) -> Path:

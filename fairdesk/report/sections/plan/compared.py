@@ -13,7 +13,7 @@ from fairdesk.report.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redaction import Shown
 from fairdesk.wording import comparisons, words
-from fairdesk.wording.companions import support_said
+from fairdesk.wording.companions import not_received, support_said
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import say
 
@@ -124,7 +124,7 @@ def _supported(material: Material) -> list[Block]:
     spec = material.spec
     domain, support, blocks = spec.domain, spec.domain.support, list[Block]()
     said = support_said(domain)
-    texts = [*said, comparisons.rare_sentence(domain)]
+    texts = [*map(not_received, spec.only_said), *said, comparisons.rare_sentence(domain)]
     if any(texts):
         blocks += [Heading("What changes together, and what is not compared")]
         blocks += [Text(material.shown.words(each)) for each in texts if each]

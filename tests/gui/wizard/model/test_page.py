@@ -293,6 +293,35 @@ def test_files_beside_it_are_added_and_left_out(qtbot, make, model_file, tmp_pat
     assert worker.asked[-1][3] == []
 
 
+def test_a_scaler_next_to_the_model_is_offered_and_used_by_one_click(
+    qtbot, make, model_file, monkeypatch
+):
+    scaler = model_file.with_name("scaler.pkl")
+    scaler.write_bytes(b"a scaler")
+    worker, look = FakeWorker(), FakeWorker.look_into
+
+    def look_into(path):
+        names = (ImportedName("sklearn.preprocessing._data.StandardScaler", "known"),)
+        found = Contents("pickle", imports=names)
+        return found if path.name == "scaler.pkl" else look(worker, path)
+
+    monkeypatch.setattr(worker, "look_into", look_into)
+    wizard = make(worker)
+    page = wizard.model
+    proves(qtbot, wizard, lambda: page.load(model_file))
+    assert wizard.state.companions == []
+
+    def offers():
+        found = page.opened.files.findChildren(QPushButton)
+        return [each for each in found if each.text().startswith("Use ")]
+
+    (offer,) = offers()
+    assert "scaler.pkl" in offer.text()
+    proves(qtbot, wizard, offer.click)
+    assert [each.path for each in wizard.state.companions] == [str(scaler.resolve())]
+    qtbot.waitUntil(lambda: not offers())
+
+
 def test_a_file_that_tells_nothing_is_refused_and_the_model_can_be_tried_again(
     qtbot, make, model_file, tmp_path
 ):
