@@ -44,10 +44,8 @@ from fairdesk.certify.rates import RateProver
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import (
     Course,
-    Sums,
     people_shares,
     proven,
-    refinement,
     regions,
 )
 from fairdesk.certify.stages import Stage
@@ -598,9 +596,7 @@ class _Proof:
         figures = self._figures(estimated, ended=True)
         self._phase = "writing"
         yield self._progress()
-        sums = Sums.of(tree)
-        details: tuple[Metric, ...] = (*regions(tree, sums), refinement(tree, sums))
-        yield Measured("certify", (*figures, *details))
+        yield Measured("certify", (*figures, *regions(tree)))
         yield self._progress()
         domain = cast("Proven", figures[0])
         yield pack(

@@ -1,20 +1,18 @@
-"""What a divided space says: shares, the largest regions, and the refinement for the eye."""
+"""What a divided space says: shares, and the largest regions."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.boxes import Tree, Verdict
+from fairdesk.certify.domain.boxes import Tree
 from fairdesk.certify.domain.space import sizes
 from fairdesk.certify.proof.certificate import share_down, share_up
 from fairdesk.certify.refine import Refinery
-from fairdesk.results.proofs import Estimated, Part, Proven, Refinement, Region
+from fairdesk.results.proofs import Estimated, Proven, Region
 
 Float64 = NDArray[np.float64]
 
@@ -22,9 +20,6 @@ Float64 = NDArray[np.float64]
 MOST_REGIONS = 20
 #: None with a smaller share of the domain is told.
 _SMALLEST_REGION = 1e-9
-#: So many parts of the refinement are told, and none smaller than this share of the domain.
-MOST_PARTS = 700
-SMALLEST_PART = 1 / 4_000
 #: Nodes whose boxes are made at once.
 _AT_ONCE = 1 << 16
 #: So many points of the course are kept.
@@ -155,52 +150,28 @@ def people_shares(refinery: Refinery) -> tuple[float, float, float]:
     return certified, falsified, max(0.0, 1.0 - certified - falsified)
 
 
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """What is known below every node of a tree, ``(n,)`` each; as `box_kernels.gather`."""
-
-    points: Float64
-    consistent: Float64
-    discriminatory: Float64
-    leaves: NDArray[np.int32]
-    uniform: NDArray[np.int8]
-
-    @classmethod
-    def of(cls, tree: Tree) -> Sums:
-        """Sum up a tree."""
-        # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.certify.domain.box_kernels import gather  # noqa: PLC0415
-
-        n = tree.count
-        points = np.empty(n)
-        for start in range(0, n, _AT_ONCE):
-            nodes = np.arange(start, min(start + _AT_ONCE, n))
-            low, high = tree.boxes(nodes)
-            points[nodes] = (high - low + 1).astype(np.float64).prod(axis=1)
-        verdict = tree.verdict[:n]
-        consistent, discriminatory = tree.consistent[:n] * points, tree.discriminatory[:n] * points
-        whole = (verdict != Verdict.UNDECIDED) & (verdict != Verdict.COUNTED)
-        consistent[whole] = np.where(verdict == Verdict.CONSISTENT, points, 0.0)[whole]
-        discriminatory[whole] = np.where(verdict == Verdict.DISCRIMINATORY, points, 0.0)[whole]
-        leaves, uniform = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int8)
-        gather(tree.first[:n], verdict, consistent, discriminatory, leaves, uniform)
-        return cls(points, consistent, discriminatory, leaves, uniform)
+def _points(tree: Tree, nodes: NDArray[np.intp]) -> Float64:
+    """Count the points of boxes, ``(n,)``."""
+    low, high = tree.boxes(nodes)
+    return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))
 
 
-def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
+def regions(tree: Tree) -> tuple[Region, ...]:
     """Return the largest boxes that are discriminatory as a whole, then the consistent ones."""
-    space = tree.space
-    n = tree.count
-    parent = tree.parent[:n]
-    above = np.where(parent >= 0, sums.uniform[parent], 0)
+    # compiled code is loaded where a search runs, never in the window's process
+    from fairdesk.certify.domain.box_kernels import uniform_below  # noqa: PLC0415
+
+    space, parent = tree.space, tree.parent[: tree.count]
+    uniform = np.zeros(tree.count, dtype=np.int8)
+    uniform_below(tree.first[: tree.count], tree.verdict[: tree.count], uniform)
+    above = np.where(parent >= 0, uniform[parent], 0)
     listed = []
     for kind, verdict in ((2, "discriminatory"), (1, "consistent")):
-        whole = np.flatnonzero((sums.uniform == kind) & (above != kind))
-        whole = whole[sums.points[whole] >= _SMALLEST_REGION * space.total]
-        if len(whole) > MOST_REGIONS:
-            largest = np.argpartition(-sums.points[whole], MOST_REGIONS)[:MOST_REGIONS]
-            whole = whole[largest]
-        whole = whole[np.argsort(-sums.points[whole], kind="stable")]
+        whole = np.flatnonzero((uniform == kind) & (above != kind))
+        points = [_points(tree, whole[i : i + _AT_ONCE]) for i in range(0, len(whole), _AT_ONCE)]
+        size = np.concatenate([np.empty(0), *points])
+        order = np.argsort(-size, kind="stable")[:MOST_REGIONS]
+        whole = whole[order[size[order] >= _SMALLEST_REGION * space.total]]
         low, high = tree.boxes(whole)
         masses = space.masses(low, high, tree.root[whole])
         for i, count in enumerate(sizes(low, high)):
@@ -214,44 +185,3 @@ def regions(tree: Tree, sums: Sums) -> tuple[Region, ...]:
                 )
             )
     return tuple(listed)
-
-
-def refinement(tree: Tree, sums: Sums) -> Refinement:
-    """Return the larger boxes of a tree, each after its parent; the first is the whole domain."""
-    space, roots = tree.space, np.arange(len(tree.space.low))
-    total = float(max(space.total, 1))
-    if len(roots) > 1:
-        whole = Part(
-            -1,
-            (),
-            1.0,
-            min(1.0, math.fsum(sums.consistent[roots].tolist()) / total),
-            min(1.0, math.fsum(sums.discriminatory[roots].tolist()) / total),
-            int(sums.leaves[roots].sum()),
-        )
-        parts, level = [whole], [(int(root), 0) for root in roots]
-    else:
-        parts, level = [], [(0, -1)]
-    while level and len(parts) < MOST_PARTS:
-        # of one depth the largest first, should there be too many
-        level = [each for each in level if sums.points[each[0]] >= SMALLEST_PART * total]
-        level.sort(key=lambda each: -sums.points[each[0]])
-        level = level[: MOST_PARTS - len(parts)]
-        nodes = np.array([node for node, _ in level], dtype=np.int64)
-        low, high = tree.boxes(nodes)
-        below = []
-        for i, (node, parent) in enumerate(level):
-            parts.append(
-                Part(
-                    parent,
-                    space.conditions(low[i], high[i]),
-                    min(1.0, float(sums.points[node]) / total),
-                    min(1.0, float(sums.consistent[node]) / total),
-                    min(1.0, float(sums.discriminatory[node]) / total),
-                    int(sums.leaves[node]),
-                )
-            )
-            if (child := int(tree.first[node])) >= 0:
-                below += [(child, len(parts) - 1), (child + 1, len(parts) - 1)]
-        level = below
-    return Refinement(tuple(parts))

@@ -27,7 +27,6 @@ from fairdesk.results.proofs import (
     PairShare,
     Proven,
     ProvenRates,
-    Refinement,
     Region,
 )
 from fairdesk.results.shards import Tallied
@@ -116,7 +115,6 @@ Metric = (
     | PairShare
     | ProvenRates
     | NeighbourhoodCounts
-    | Refinement
     | RuleSearchSummary
     | RuleSet
     | TermRate

@@ -28,7 +28,7 @@ from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
 from fairdesk.results.events import Certificate, Event, Found, Measured, Progress
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
 
@@ -111,9 +111,6 @@ def test_all_is_decided_and_right(seed, values, classes, rules):
     assert decoded(certificate.header).falsified == str(discriminatory)
     rows = [each for each in figures if isinstance(each, Share)]
     assert [each.whom for each in rows] == ["data"]
-    (tree,) = [each for each in figures if isinstance(each, Refinement)]
-    assert tree.parts[0].parent == -1
-    assert tree.parts[0].falsified == pytest.approx(discriminatory / total)
     for region in figures:
         if isinstance(region, Region):
             assert int(region.people) <= (

@@ -42,7 +42,6 @@ from fairdesk.results.proofs import (
     PairShare,
     Proven,
     ProvenRates,
-    Refinement,
     Region,
 )
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
@@ -219,9 +218,7 @@ _Individual = (
 def _sound(figure: Metric) -> bool:
     """Return whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
     match figure:
-        case (
-            Proven() | Region() | PairShare() | ProvenRates() | NeighbourhoodCounts() | Refinement()
-        ):
+        case Proven() | Region() | PairShare() | ProvenRates() | NeighbourhoodCounts():
             return _is_proof(figure)
         case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
             return _is_of_groups(figure)
@@ -290,7 +287,7 @@ def _is_of_individuals(figure: _Individual) -> bool:
 
 
 def _is_proof(
-    figure: Proven | Region | PairShare | ProvenRates | NeighbourhoodCounts | Refinement,
+    figure: Proven | Region | PairShare | ProvenRates | NeighbourhoodCounts,
 ) -> bool:
     """Return whether something proven can be: parts of a whole, counts in digits."""
     parts: list[tuple[float, ...]]
@@ -318,11 +315,6 @@ def _is_proof(
             if figure.unsupported < 0:
                 return False
             parts = [(figure.reach,), tuple(each / max(figure.rows, 1) for each in counts)]
-        case Refinement():
-            parts = [(each.share,) for each in figure.parts]
-            parts += [(each.certified, each.falsified) for each in figure.parts]
-            if any(not -1 <= each.parent < i for i, each in enumerate(figure.parts)):
-                return False
     return all(
         all(share >= 0 for share in each) and sum(each) <= 1 + _ROUNDED for each in parts
     ) and all(

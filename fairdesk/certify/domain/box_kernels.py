@@ -110,29 +110,16 @@ def carve(
     return count
 
 
-@njit(
-    "void(int32[::1], int8[::1], float64[::1], float64[::1], int32[::1], int8[::1])",
-    cache=True,
-    nogil=True,
-)
-def gather(
-    first: NDArray[np.int32],
-    verdict: NDArray[np.int8],
-    consistent: NDArray[np.float64],
-    discriminatory: NDArray[np.float64],
-    leaves: NDArray[np.int32],
-    uniform: NDArray[np.int8],
+@njit("void(int32[::1], int8[::1], int8[::1])", cache=True, nogil=True)
+def uniform_below(
+    first: NDArray[np.int32], verdict: NDArray[np.int8], uniform: NDArray[np.int8]
 ) -> None:
-    """Sum up what is known below every node of a tree.
+    """Find the nodes of a tree below which all leaves have one verdict.
 
     Parameters
     ----------
     first, verdict
         As of `fairdesk.certify.domain.boxes.Tree`, ``(n,)``.
-    consistent, discriminatory : NDArray[np.float64]
-        ``(n,)``; how many points of each leaf are proven so; filled for the other nodes.
-    leaves : NDArray[np.int32]
-        ``(n,)``, filled: how many leaves are below a node, itself if it is one.
     uniform : NDArray[np.int8]
         ``(n,)``, filled: 1 where every leaf below is consistent as a whole, 2 discriminatory, else
         0.
@@ -141,13 +128,9 @@ def gather(
     for node in range(len(first) - 1, -1, -1):
         one = first[node]
         if one < 0:
-            leaves[node] = 1
             uniform[node] = verdict[node] if verdict[node] in (1, 2) else 0
-            continue
-        consistent[node] = consistent[one] + consistent[one + 1]
-        discriminatory[node] = discriminatory[one] + discriminatory[one + 1]
-        leaves[node] = leaves[one] + leaves[one + 1]
-        uniform[node] = uniform[one] if uniform[one] == uniform[one + 1] else 0
+        else:
+            uniform[node] = uniform[one] if uniform[one] == uniform[one + 1] else 0
 
 
 @njit(

@@ -48,7 +48,6 @@ from fairdesk.results.proofs import (
     PairShare,
     Proven,
     ProvenRates,
-    Refinement,
     Region,
 )
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
@@ -265,7 +264,6 @@ class Shown:
                 | Region()
                 | PairShare()
                 | ProvenRates()
-                | Refinement()
                 | RuleSet()
                 | Repair()
                 | Trial()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from fractions import Fraction
 
 from fairdesk.answers.pairs_known import sufficient_names
@@ -17,7 +16,6 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import rounding_sentence
 from fairdesk.charts.courses import course_of_proof
-from fairdesk.charts.kinds.icicle import Tree
 from fairdesk.charts.kinds.proof import Spaces, space_around, space_of
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.report.blocks import (
@@ -43,7 +41,6 @@ from fairdesk.results.proofs import (
     PairShare,
     Proven,
     ProvenRates,
-    Refinement,
     Region,
 )
 from fairdesk.wording import figures, words
@@ -234,7 +231,6 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         *alone,
         *_meanings(alone),
         *_course(run),
-        *_division(spec, run),
         *_pairs(spec, run),
         *_regions(spec, run),
         *([Facts(facts)] if facts else []),
@@ -291,30 +287,6 @@ def _course(run: RunRecord) -> list[Block]:
             *drawn(course_of_proof(grown, whole=False)),
             caption="Progress of the certification",
             key=f"course-{run.id}",
-            optional=True,
-            evidence="proven",
-        )
-    ]
-
-
-def _division(spec: AuditSpec, run: RunRecord) -> list[Block]:
-    """Draw how the domain was divided, where the auditor asks for it."""
-    found = [each for each in run.figures if isinstance(each, Refinement)]
-    if not found or not found[0].parts:
-        return []
-    tree = Tree(found[0].parts)
-    first = tree.parts[tree.first_divided]
-    return [
-        Chart(
-            *drawn(dataclasses.replace(tree, root=tree.first_divided)),
-            caption=say(
-                "How {region} was divided: the larger regions, each below the region that it is "
-                "part of",
-                region=rule_words.rule_text(spec, first.conditions)
-                if first.conditions
-                else say("the input domain"),
-            ),
-            key=f"boxes-{run.id}",
             optional=True,
             evidence="proven",
         )

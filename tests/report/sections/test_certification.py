@@ -14,10 +14,8 @@ from fairdesk.results.proofs import (
     GroupRate,
     NeighbourhoodCounts,
     PairShare,
-    Part,
     Proven,
     ProvenRates,
-    Refinement,
     Region,
 )
 from fairdesk.wording import figures
@@ -251,29 +249,6 @@ def test_data_rows_with_their_neighbours_have_a_bar_and_say_what_that_is_not(tmp
     assert (said.number, said.evidence) == ("150 of 190 applicants", "proven")
     assert NOT_MEANT in words_of(report)
     assert certain_of(report).said.number == "150 of 190 applicants"
-
-
-DIVIDED = Refinement(
-    (
-        Part(-1, (), 1.0, 0.5, 0.2),
-        Part(0, (), 0.6, 0.5, 0.0),
-        Part(0, (), 0.4, 0.0, 0.2),
-        Part(1, (), 0.3, 0.3, 0.0),
-    )
-)
-
-
-def test_how_the_domain_was_divided_is_drawn_on_demand(tmp_path):
-    wanted = Choice(added=("certification/boxes-1",))
-    with people_store(tmp_path, ("sex", "job")) as store:
-        run = store.begin_run(RunSpec("certify"))
-        store.measure(run, (*FIGURES, DIVIDED))
-        store.end_run(run, "done")
-        reports = make_report(store), make_report(store, wanted)
-    charts_of = [blocks_of(section_of(each, "appendix"), "Chart") for each in reports]
-    (added,) = (each for each in charts_of[1] if each not in charts_of[0])
-    assert added.key == "certification/boxes-1"
-    assert "4 regions in 3 rows" in added.alt
 
 
 def test_the_summary_shows_what_is_proven_at_a_glance(tmp_path):

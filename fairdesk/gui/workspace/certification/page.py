@@ -23,7 +23,6 @@ from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import for_experts, page_head
-from fairdesk.gui.workspace.certification.refinement_view import RefinementView
 from fairdesk.gui.workspace.certification.rows import (
     pair_rows,
     rate_notes,
@@ -38,7 +37,7 @@ from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Refinement, Region
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.certified.neighbourhoods import (
@@ -70,14 +69,6 @@ FALSIFIED_PAIRS = (
 PAIRS_ALONE = (
     "Click a bar of one attribute, or choose it with the arrow keys and press Enter, to list pairs "
     "in which changing this attribute alone changes the decision."
-)
-
-#: How to read the icicle, and how to walk in it.
-_WHERE = (
-    "The input domain is at the left and is divided towards the right. The height of a "
-    "region is its share of the input domain; its filling shows what is proven. Click a "
-    "region or press Enter to open it, Backspace to go back; arrow keys move; T shows a "
-    "table."
 )
 
 
@@ -129,8 +120,6 @@ class ProofPage(RunPage):
         self._alone_words = parts.quiet(PAIRS_ALONE)
         #: What is known of the bars of each attribute alone, in their order.
         self._known: tuple[PairsOf | None, ...] = ()
-        self.refinement = RefinementView(session)
-        self.refinement.show_examples.connect(self.show_examples)
         regions = ("Region", "Share of the input domain", "Data-weighted share")
         self.discriminatory = RuleTable("Largest falsified regions", regions, first=_REGIONS)
         self.consistent = RuleTable("Largest certified regions", regions, first=_REGIONS)
@@ -225,7 +214,6 @@ class ProofPage(RunPage):
             (self._alone_words, "", ""),
             (self.rates, "Selection rates of groups", proof_words.RATES),
             (self.rate_notes, "", ""),
-            (self.refinement, "Certified and falsified regions", _WHERE),
             (
                 self.pairs,
                 "By pair of protected values",
@@ -323,11 +311,6 @@ class ProofPage(RunPage):
         self._show_section(self.chart, there=not drawing.empty)
         if not drawing.empty:
             self.chart.draw(drawing)
-        tree = next((each for each in shown if isinstance(each, Refinement)), None)
-        there = tree is not None and len(tree.parts) > 1
-        self._show_section(self.refinement, there=there)
-        if tree is not None and there:
-            self.refinement.show_refinement(run.id, run.found, tree)
         regions = [each for each in shown if isinstance(each, Region)]
         for table, verdict in (
             (self.discriminatory, "discriminatory"),

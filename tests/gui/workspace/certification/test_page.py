@@ -20,7 +20,6 @@ from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.workspace.certification.page import off
-from fairdesk.gui.workspace.certification.refinement_view import examples_inside, tree_of
 from fairdesk.gui.workspace.certification.rows import pair_rows, rate_rows, region_rows
 from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, PROOF
@@ -36,10 +35,8 @@ from fairdesk.results.proofs import (
     GroupRate,
     NeighbourhoodCounts,
     PairShare,
-    Part,
     Proven,
     ProvenRates,
-    Refinement,
     Region,
 )
 from fairdesk.wording import words
@@ -65,20 +62,12 @@ EXACT = Proven("domain", BOTH, 0.975, 0.025, 0.0, "200", "195", "5", exact=True,
 SAMPLED = Share("domain", BOTH, 40_000, 1_520, False, 0.95, 0.038, 0.0361, 0.0399, 0.035, 0.0412)
 CLERKS = (Condition("job", (0.0,)),)
 POOR = (Condition("job", (0.0,)), Condition("income", (), None, 40.0))
-TREE = Refinement(
-    (
-        Part(-1, (), 1.0, 0.8988, 0.069, 400),
-        Part(0, CLERKS, 0.25, 0.15, 0.069, 300),
-        Part(1, POOR, 0.1, 0.0, 0.069, 20),
-        Part(0, (Condition("job", (1.0, 2.0, 3.0)),), 0.75, 0.7488, 0.0, 100),
-    )
-)
 DISCRIMINATORY = Region("discriminatory", POOR, 0.05, "50000000000", 0.07)
 SMALLER = Region("discriminatory", (Condition("debts", (), 3.0, 3.0),), 0.019, "9000000000", 0.09)
 CONSISTENT = Region("consistent", (Condition("debts", (), 5.0, None),), 0.4, "400000000000", 0.3)
 WIDE = PairShare(BOTH, (21.0, 0.0), (75.0, 1.0), 0.06, 0.9)
 NARROW = PairShare(BOTH, (21.0, 0.0), (21.0, 1.0), 0.02, 0.98, exact=True)
-ALL = (DOMAIN, POPULATION, DATA, SEX, DISCRIMINATORY, SMALLER, CONSISTENT, NARROW, WIDE, TREE)
+ALL = (DOMAIN, POPULATION, DATA, SEX, DISCRIMINATORY, SMALLER, CONSISTENT, NARROW, WIDE)
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -316,7 +305,14 @@ def test_what_is_proven_and_what_is_estimated_are_said_apart(qtbot, proof):
     # what is said of combinations leads where nothing is known of people
     assert proof._headline.isVisible()
     # the rest is for experts
-    folded = (proof.alone, proof.chart, proof.refinement, proof.rates, proof.pairs, proof._notes)
+    folded = (
+        proof.alone,
+        proof.chart,
+        proof.discriminatory,
+        proof.rates,
+        proof.pairs,
+        proof._notes,
+    )
     assert not any(each.isVisible() for each in folded)
     assert proof.experts.button.accessibleName().startswith("For experts")
     qtbot.keyClick(proof.experts.button, Qt.Key.Key_Space)
@@ -421,78 +417,6 @@ def test_a_table_keeps_its_order_while_it_grows(proof, spec):
 # -- where ------------------------------------------------------------------------------------
 
 
-def test_the_tree_is_told_in_the_auditors_words(spec):
-    tree = tree_of(spec, TREE)
-    assert tree.rules[0] == tree.steps[0] == "All combinations"
-    assert tree.rules[2] == "“job” = clerk and “income” ≤ 40"
-    assert tree.steps[2] == "“income” ≤ 40"
-    assert tree.whole == "the input domain"
-
-
-def test_what_the_first_region_drawn_leaves_out_is_said(proof):
-    view = proof.refinement
-    assert view._outside.isHidden()
-    whole, *parts = TREE.parts
-    almost = Part(0, (Condition("debts", (), 1.0, None),), 0.9999, 0.8988, 0.069, 400)
-    below = (msgspec.structs.replace(each, parent=each.parent + 1) for each in parts)
-    view.show_refinement(7, 0, Refinement((whole, almost, *below)))
-    assert view.icicle.root == 1
-    assert view._outside.isVisibleTo(view)
-    assert "0.010 % of the input domain" in plain(view._outside.text())
-    view.icicle.go_up()
-    assert view._outside.isHidden()
-
-
-def test_the_way_leads_back(qtbot, proof):
-    view = proof.refinement
-    view.icicle.go_into(1)
-    buttons = [view._way.itemAt(i).widget() for i in range(view._way.count())]
-    texts = [each.text() for each in buttons if each is not None]
-    assert texts == ["↑ Up", "All combinations", "›", "“job” = clerk"]
-    buttons[2].click()
-    assert view.icicle.root == 0
-
-
-def test_a_part_is_told_with_an_example_inside(qtbot, opened, path):
-    with Store.open(path) as store:
-        (record,) = store.runs()
-        inside = examples_inside(store, record.id, 1, CLERKS)
-        all_pairs = list(store.pairs(msgspec.structs.replace(_query(), run=record.id), 0, 10_000))
-    job = [each.name for each in store.spec.domain.attributes].index("job")
-    assert set(inside.pairs) == {pair.id for pair in all_pairs if pair.row[job] == 0}
-    assert inside.first.row[job] == 0
-    # a category that is left out in the middle is not inside
-    both = (Condition("job", (0.0, 2.0)),)
-    with Store.open(path) as store:
-        inside = examples_inside(store, record.id, 1, both)
-    assert set(inside.pairs) == {pair.id for pair in all_pairs if pair.row[job] in (0, 2)}
-
-    workspace = opened(path)
-    workspace.show_page(PROOF)
-    view = workspace.proof.refinement
-    workspace.proof._take(msgspec.structs.replace(record, figures=ALL, spec=RunSpec("certify")))
-    view.icicle.choose(1)
-    assert view._rule.text() == "“job” = clerk"
-    assert plain(view._verdicts["discriminatory"].text()) == "27.60 % falsified (changes): proven"
-    # that nothing is proven to change is not said as if it were proven of none
-    view.icicle.choose(3)
-    assert view._verdicts["discriminatory"].text() == "falsified (changes): none proven so far"
-    assert view._verdicts["consistent"].text().endswith("certified (unchanged): proven")
-    view.icicle.choose(1)
-    qtbot.waitUntil(lambda: "Example, pair" in view._example.text(), timeout=10_000)
-    view._show.click()
-    assert workspace.steps.currentRow() == NAMES.index(EXAMPLES)
-    shown = workspace.examples.pairs.filters
-    assert shown.chosen
-    assert set(shown._among) == {pair.id for pair in all_pairs if pair.row[job] == 0}
-
-
-def _query():
-    from fairdesk.audit.store.records import PairQuery
-
-    return PairQuery()
-
-
 # -- runs -------------------------------------------------------------------------------------
 
 
@@ -508,12 +432,12 @@ def test_figures_grow_while_a_run_goes_on(qtbot, opened, path):
     more = msgspec.structs.replace(
         DOMAIN, certified=0.95, undecided=0.0, certified_people="931000000000"
     )
-    proof.runs.follow(msgspec.structs.replace(state, figures=(more, TREE)))
+    proof.runs.follow(msgspec.structs.replace(state, figures=(more, DISCRIMINATORY)))
     qtbot.waitUntil(lambda: "93.10" in proof.bars.drawing.summary(), timeout=10_000)
     # regions are for specialists: folded away
-    assert not proof.refinement.isVisible()
+    assert not proof.discriminatory.isVisible()
     proof.experts.set_open(opened=True)
-    assert proof.refinement.isVisible()
+    assert proof.discriminatory.isVisible()
 
 
 def test_it_is_gone_on_with_for_as_long_as_is_asked(qtbot, opened, path, monkeypatch):
