@@ -19,8 +19,10 @@ constraint, teaches nothing.
 *Going on.* The paper never takes a step back: after some hundred trials a walker is anywhere, and
 finds hardly more than a uniform draw does. Its authors' program goes back, with a chance of
 1 - 1/e, from a person treated fairly to the one discriminated against before (the rule of the
-optimiser that it calls). That chance is the option ``acceptance``: 1 is the paper's text, 0.37
-the program, and the default, 0, never leaves those who are discriminated against.
+optimiser that it calls); its fully directed variant with 1 - 1/e^2, and that alone is why it finds
+more (`tests/benchmarks/papers/aequitas.py`). That chance is the option ``acceptance``: 1 is the
+paper's text, 0.37 and 0.14 the programs, and the default, 0, never leaves those who are
+discriminated against.
 
 *Shared.* Of plausible instances there are few to walk around: their trials are shared among
 several walkers each, so that a batch is not a handful of rows.

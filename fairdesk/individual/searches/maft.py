@@ -53,7 +53,8 @@ def search(
 class ZeroOrder:
     """Estimates gradients from answers (ComputeGrad, Algorithm 2).
 
-    All attributes of all rows are perturbed in one batch. At the upper edge of the domain the
+    All attributes of all rows are perturbed in one batch; Algorithm 1 queries the same rows one by
+    one and comes to the same. At the upper edge of the domain the
     difference is taken backwards, so that nobody outside is asked about; likewise where a
     constraint is broken forwards.
 
