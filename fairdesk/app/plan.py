@@ -16,6 +16,7 @@ import numpy as np
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.columns.dates import age_name, is_of_dates
+from fairdesk.data.columns.one_hot import find_groups
 from fairdesk.data.domain.attributes import (
     EVERY_VALUE_UP_TO,
     UNKNOWN_NAMES,
@@ -33,6 +34,7 @@ from fairdesk.data.domain.support import CompanionChoice, Support, chosen_suppor
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError, concerning
 from fairdesk.models.inputs.input_check import InputCheck
+from fairdesk.models.inputs.mapping.making import listing
 from fairdesk.models.inputs.numbering import demand
 from fairdesk.models.model import Mapping, ModelCard
 
@@ -253,8 +255,20 @@ class AuditPlan:
         return _attribute(column, choice, unknown=unknown and self.takes_missing(name))
 
     def _check_groups(self, column: Column, choice: Choice) -> None:
-        """Refuse a protected column whose values make no groups: single days, probabilities."""
-        name = column.name
+        """Refuse a protected column whose values make no groups: single days, probabilities.
+
+        So is one that is a part of an attribute, in a table of which not all rows are held.
+        """
+        name, table = column.name, self.data()
+        if table.source.sample is not None:
+            for parts in find_groups(table, (self.label, self.predictions)).values():
+                if name in parts:
+                    raise SpecError(
+                        f"The columns {listing(parts)} are one attribute, and cannot be combined "
+                        "in a table that is read in parts.",
+                        remedy="Audit a random part of its rows, in a file that fits into memory.",
+                        setting="protected",
+                    )
         if is_of_dates(column):
             raise SpecError(
                 f"The column “{name}” holds dates, and single days are no groups.",
@@ -265,7 +279,7 @@ class AuditPlan:
             )
         asked = choice.limits or choice.given or choice.step or choice.thresholds
         if column.kind is Kind.REAL and 0 <= column.low < column.high <= 1 and not asked:
-            codes = self.data().codes[:, self.data().index(name)]
+            codes = table.codes[:, table.index(name)]
             if np.unique(codes[~np.isnan(codes)]).size > EVERY_VALUE_UP_TO:
                 raise SpecError(
                     f"The column “{name}” holds numbers from 0 to 1, such as probabilities of "

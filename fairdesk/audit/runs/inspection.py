@@ -187,7 +187,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     with concerning("prepare" if subject.prepare else "map"):
         how = read_key(chosen_key) if chosen_key else Preparing()
     table, proposal, notes = _proposed(worker, table, card, subject, favourable, said, codes, how)
-    notes = (*_several_outputs(card, subject), *notes)
+    notes = (*_several_outputs(card, subject), *_apart(table, subject), *notes)
     with concerning("map"):
         proposal = mapping_file.apply(said, proposal, with_codes(codes, card), table)
     with concerning("codes"):
@@ -293,18 +293,18 @@ def _prepared(mapping: Mapping, table: Table, how: Preparing) -> Mapping:
 
 
 def _table(worker: Worker, subject: Subject) -> Table:
-    table = _read(worker, subject)
-    outcomes = (subject.label, subject.predictions)
-    if table.source.sample is not None and subject.protected:
-        for name, columns in find_groups(table, outcomes).items():
-            if not {name, *columns}.isdisjoint(subject.protected):
-                raise DataError(
-                    f"The columns {listing(columns)} are one attribute, and cannot be combined in "
-                    "a table that is read in parts.",
-                    remedy="Audit a random part of its rows, in a file that fits into memory.",
-                    setting="protected",
-                )
-    return grouped(table, outcomes)
+    return grouped(_read(worker, subject), (subject.label, subject.predictions))
+
+
+def _apart(table: Table, subject: Subject) -> Iterator[str]:
+    """Say which attributes in several columns cannot be combined."""
+    groups = find_groups(table, (subject.label,)) if table.source.sample is not None else {}
+    for columns in groups.values():
+        yield (
+            f"The columns {listing(columns)} are one attribute, but the table is read in parts: a "
+            "search changes each of them alone. Audit a random part of its rows, in a file that "
+            "fits into memory, to have them changed together."
+        )
 
 
 def _read(worker: Worker, subject: Subject) -> Table:

@@ -1,6 +1,7 @@
 """One attribute in several columns of 0 and 1."""
 
 import json
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from fairdesk.data.domain.absent import absent_combinations
 from fairdesk.data.domain.attributes import Limit, Role, encode
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems, suggest_protected
-from fairdesk.data.table import Kind
+from fairdesk.data.table import Kind, Sample
 from fairdesk.errors import SpecError
 from fairdesk.groups.metrics.grouping import divide
 from fairdesk.models.model import Input, Mapping
@@ -144,6 +145,16 @@ def test_a_fixed_column_fixes_its_attribute(table):
     assert (roles["region"], roles["region_s"]) == (Role.FIXED, Role.VARIES)
     with pytest.raises(SpecError, match="“race” cannot be"):
         plan.protect(["race"], Limits(attributes={"race_Other": Limit(role="fixed")}))
+
+
+@pytest.mark.parametrize("name", ["race_Black", "region_s"])
+def test_one_of_its_columns_is_not_protected_alone_where_rows_are_left_out(table, name):
+    held = read_table(Path(table.source.path))
+    source = msgspec.structs.replace(held.source, sample=Sample(ROWS, 0), rows=10 * ROWS)
+    plan = plan_of(grouped(replace(held, source=source)))
+    plan.protect([name], Limits())
+    with pytest.raises(SpecError, match="read in parts"):
+        plan.attributes()
 
 
 def test_an_excluded_attribute_leaves_its_columns_apart(table):
