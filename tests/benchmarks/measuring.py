@@ -77,6 +77,25 @@ def pipeline(folder: Path, model: Any, protected: Sequence[str]) -> Case:
     protected : sequence of str
         Columns of the data.
     """
+    import pandas as pd
+
+    data = pd.read_csv(DATA / "tabular" / "adult.csv", na_values="?").dropna()
+    data = data.drop(columns=[*_NOT_ATTRIBUTES, "education_num"])
+    return pickled(folder, model, data, "income", ">50K", protected)
+
+
+def pickled(
+    folder: Path, model: Any, data: Any, label: str, favourable: str, protected: Sequence[str]
+) -> Case:
+    """Fit a scikit-learn model behind a one-hot encoder of names, keep it and open it.
+
+    Parameters
+    ----------
+    folder, model, protected
+        As of `pipeline`.
+    data : pandas.DataFrame
+        With the label.
+    """
     import pickle
 
     import pandas as pd
@@ -84,16 +103,15 @@ def pipeline(folder: Path, model: Any, protected: Sequence[str]) -> Case:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    data = pd.read_csv(DATA / "tabular" / "adult.csv", na_values="?").dropna()
-    data = data.drop(columns=[*_NOT_ATTRIBUTES, "education_num"])
-    inputs = data.drop(columns="income")
+    inputs = data.drop(columns=label)
     names = [name for name in inputs if not pd.api.types.is_numeric_dtype(inputs[name])]
-    encoder = ColumnTransformer([("names", OneHotEncoder(), names)], remainder="passthrough")
-    fitted = make_pipeline(encoder, model).fit(inputs, data["income"])
-    path = folder / "model.pkl"
-    path.write_bytes(pickle.dumps(fitted))
-    data.to_csv(folder / "adult.csv", index=False)
-    return load(folder / "adult.csv", path, "income", ">50K", protected)
+    if names:
+        encoder = ColumnTransformer([("names", OneHotEncoder(), names)], remainder="passthrough")
+        model = make_pipeline(encoder, model)
+    path, table = folder / "model.pkl", folder / "data.csv"
+    path.write_bytes(pickle.dumps(model.fit(inputs, data[label])))
+    data.to_csv(table, index=False)
+    return load(table, path, label, favourable, protected)
 
 
 class TimedModel:

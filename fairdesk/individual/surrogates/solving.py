@@ -8,7 +8,7 @@ on what was solved before.
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from fairdesk.results.events import Rows
 #: What the solver may do for one answer, in its own measure: the same on every machine. What it
 #: cannot decide is left out.
 MOST_EFFORT = 5_000_000
+#: So many terms are kept.
+_MOST_TERMS = 50_000
 
 
 def _quantum(domain: Domain, position: int) -> tuple[float, float]:
@@ -54,6 +56,10 @@ class PathSolver:
         self._held = self._held[~np.isin(self._held, domain.following)].tolist()
         self._person = UnknownPerson(z3, domain, "x")
         self._codes = [self._person.codes[name] for name in domain.names]
+        # the terms of z3 take longer to make than most paths to solve
+        self._equal = lru_cache(_MOST_TERMS)(
+            lambda position, code: self._codes[position] == self._person.constant(code)
+        )
         self._places = {int(i): z3.Int(f"place {i}") for i in domain.varying}
         self._solver = z3.Solver()
         self._solver.set("random_seed", 0)
@@ -108,18 +114,20 @@ class PathSolver:
                 self._solver.add(self._codes[position] > constant(above))
             if math.isfinite(most):
                 self._solver.add(self._codes[position] <= constant(most))
-        self._solver.add(*(self._codes[i] == constant(row[i]) for i in domain.fixed))
+        self._solver.add(*(self._equal(int(i), float(row[i])) for i in domain.fixed))
         staying = [
             i for i in self._held if i not in limits or limits[i][0] < row[i] <= limits[i][1]
         ]
-        held = self._z3.And(*(self._codes[i] == constant(row[i]) for i in staying))
-        if (model := self._solved(held)) is None:
+        held = [self._equal(i, float(row[i])) for i in staying]
+        if (model := self._solved(*held)) is None:
             staying, model = [], self._solved()
         else:
-            self._solver.add(held)
+            self._solver.add(*held)
         for position in domain.varying.tolist():
             if model is not None and position not in staying:
-                model = self._closest(position, float(row[position]), model)
+                unlimited = (-math.inf, math.inf)
+                around = limits.get(position, unlimited)
+                model = self._closest(position, float(row[position]), around, model)
         for position in domain.protected.tolist():
             if model is not None and position not in staying:
                 model = self._near_compared(position, float(row[position]), model)
@@ -130,19 +138,32 @@ class PathSolver:
         fine = domain.contains(found)[0] and follows(found, path)[0]
         return np.asarray(found[0]) if fine else None
 
-    def _closest(self, position: int, code: float, model: Any) -> Any:  # noqa: ANN401 - z3's models
+    def _closest(
+        self,
+        position: int,
+        code: float,
+        limits: tuple[float, float],
+        model: Any,  # noqa: ANN401 - z3's models
+    ) -> Any:  # noqa: ANN401 - likewise
         """Hold an attribute as near to a code as it can be; give a model of it all."""
         place, (quantum, origin) = self._places[position], _quantum(self._domain, position)
         wanted = round((code - origin) / quantum)
+        first, last = (
+            math.floor((end - origin) / quantum) if math.isfinite(end) else None for end in limits
+        )
+        # where no constraint is in the way, it is the first place within the limits
+        likely = wanted if first is None else max(wanted, first + 1)
+        likely = likely if last is None else min(likely, last)
+        model = self._solved(place == likely) or model
         least, distance = 0, self._distance_to(model, place, wanted)
+        within = distance - 1
         while least < distance:
-            # first whether it can stay, then half of the way again and again
-            within = (least + distance) // 2 if least else 0
             nearer = self._solved(place >= wanted - within, place <= wanted + within)
             if nearer is None:
                 least = within + 1
             else:
                 model, distance = nearer, self._distance_to(nearer, place, wanted)
+            within = (least + distance) // 2
         if distance:  # of two equally near ones the lower
             lower = self._solved(place == wanted - distance)
             wanted, model = (
@@ -153,9 +174,9 @@ class PathSolver:
 
     def _near_compared(self, position: int, code: float, model: Any) -> Any:  # noqa: ANN401
         """Do the same with a protected attribute, of which few codes are compared."""
-        term, compared = self._codes[position], self._domain.attributes[position].compared
+        compared = self._domain.attributes[position].compared
         for each in sorted(compared, key=lambda each: abs(each - code)):
-            equal = term == self._person.constant(each)
+            equal = self._equal(position, float(each))
             if (found := self._solved(equal)) is not None:
                 self._solver.add(equal)
                 return found
