@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from fairdesk.answers.answer import Drawable, GroupOf, PairsOf, Part, SubgroupOf
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.forest import Ratio, Ratios
 from fairdesk.charts.kinds.gaps import Gap, Gaps
 from fairdesk.charts.kinds.proof import Spaces, spaces_of
@@ -145,15 +144,6 @@ def _alone_bar(
         share, exhaustive=True, estimate=at, low=at, high=at, anytime_low=at, anytime_high=at
     )
     return ShareBar.of(name, value, share)
-
-
-def sufficient_alone(names: Sequence[str], run: RunRecord | RunState) -> Pictured:
-    """Draw for how many of the pairs found each protected attribute alone is enough."""
-    counts = sorted(zip(names, run.sufficient_alone, strict=True), key=lambda each: -each[1])[
-        :_GROUPS
-    ]
-    chart = Counts(say("Changing one attribute alone"), say("pairs"), tuple(counts), run.found)
-    return Pictured(chart, tuple(PairsOf(run.id, name) for name, _ in counts))
 
 
 def proof(spec: AuditSpec, run: RunRecord | RunState, shown: Sequence[Metric]) -> Pictured:

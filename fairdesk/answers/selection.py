@@ -391,27 +391,13 @@ def _example(
         return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched)
     # a run that estimates or certifies finds pairs too
     of = next((run for run in runs if run.id == pair.run), most)
-    names = words.protected_names(spec.domain)
-    # the bars are of the run that the pair is of: an estimate's pairs have none
-    charted = of in searched and of.found > 0 and len(names) > 1
-    drawn = pictures.sufficient_alone(names, of) if charted else pictures.Pictured()
     said = pair_statement(spec, pair, value)
-    bars = (
-        say(
-            "Bars: of the {found} pairs of run {run}, those in which changing this attribute alone "
-            "is enough; both may be.",
-            found=words.number(of.found),
-            run=str(of.id),
-        )
-        if charted
-        else ""
-    )
     turned = "" if reverse is None else reverse_sentence(reverse)
-    brief = " ".join(filter(None, (said.brief, turned, bars)))
+    brief = " ".join(filter(None, (said.brief, turned)))
     said = msgspec.structs.replace(said, brief=brief)
     counted = _counted(runs, one=not turned)
     finding = [run for run in runs if run.found]
-    return _answer(Question.EXAMPLE, said, (turned, counted, bars), of, finding, drawn)
+    return _answer(Question.EXAMPLE, said, (turned, counted), of, finding)
 
 
 def reverse_sentence(pair: Pair) -> str:

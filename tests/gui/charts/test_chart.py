@@ -8,9 +8,7 @@ from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
 
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark, decimate
-from fairdesk.charts.kinds.upset import Intersections, Set
 from fairdesk.gui.charts.chart import LineChart
-from fairdesk.gui.charts.drawn import DrawnChart
 from tests.gui.mouse import move_mouse
 
 X = np.linspace(0, 10, 5000)
@@ -168,68 +166,6 @@ def test_an_interval_is_read_and_tabled(qtbot, chart):
         ("asked", "estimate", "estimate, from", "estimate, to"),
         [("10", "3", "2", "5"), ("20", "4", "3", "6"), ("30", "5", "4", "7")],
     )
-
-
-SETS = Intersections(
-    "Overlap of the runs",
-    "applicants",
-    (Set("MAFT", 900, "series 0"), Set("SG", 400, "series 1"), Set("ADF", 30, "series 2")),
-    (((0,), 700), ((0, 1), 180), ((1,), 200), ((0, 1, 2), 20)),
-)
-
-
-@pytest.fixture
-def overlaps(qtbot):
-    chart = DrawnChart(Intersections())
-    qtbot.addWidget(chart)
-    chart.resize(640, 320)
-    chart.draw(SETS)
-    chart.show()
-    return chart
-
-
-def test_intersections_are_named_and_tabled():
-    assert SETS.names((0,)) == "MAFT only"
-    assert SETS.names((0, 1)) == "MAFT and SG only"
-    assert SETS.names((0, 1, 2)) == "all of them"
-    header, rows = SETS.table()
-    assert header == ("found by", "MAFT", "SG", "ADF", "applicants")
-    assert rows[1] == ("MAFT and SG only", "●", "●", "", "180")
-    assert len(SETS.table(2)[1]) == 2
-    assert "700 by MAFT only" in SETS.summary()
-
-
-def test_intersections_are_read_with_the_arrow_keys(qtbot, overlaps):
-    overlaps.setFocus()
-    qtbot.keyClick(overlaps, Qt.Key.Key_Right)
-    assert overlaps._reading.text() == "700 applicants were found by MAFT only"
-    for _ in range(9):
-        qtbot.keyClick(overlaps, Qt.Key.Key_Right)
-    assert overlaps._reading.text() == "20 applicants were found by all of them"
-    overlaps.toggle_table()
-    assert overlaps._table.isVisible()
-
-
-def test_more_intersections_than_there_is_room_for_are_counted(overlaps):
-    many = tuple(((0,), 100 - i) for i in range(60))
-    overlaps.draw(Intersections("t", "people", SETS.sets, many))
-    laid = overlaps.canvas.laid
-    assert 1 <= len(laid.spots) < 60
-    assert any("smaller: see the table" in getattr(each, "text", "") for each in laid.shapes)
-
-
-def test_intersections_are_saved_light(overlaps, tmp_path):
-    overlaps.write_png(tmp_path / "sets.png")
-    image = QImage(str(tmp_path / "sets.png"))
-    assert image.pixelColor(image.width() - 2, 2) == Qt.GlobalColor.white
-    colours = {
-        image.pixelColor(x, y).name()
-        for x in range(0, image.width(), 3)
-        for y in range(0, image.height(), 3)
-    }
-    assert "#0072b2" in colours
-    overlaps.write_svg(tmp_path / "sets.svg")
-    assert QSvgRenderer(str(tmp_path / "sets.svg")).isValid()
 
 
 def drag(chart, qtbot, begin, end):

@@ -12,7 +12,6 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.lines import Drawing, Line
-from fairdesk.charts.kinds.upset import Intersections, Set
 from fairdesk.wording import figures, words
 
 if TYPE_CHECKING:
@@ -65,23 +64,6 @@ def curves_of(curves: Sequence[tuple[str, Curve]], *, by_time: bool) -> Drawing:
             if len(curve)
         ),
         x_digits=1 if by_time else 0,
-    )
-
-
-def overlaps_of(comparison: Comparison, many: str) -> Intersections:
-    """Draw who was found by which runs."""
-    places = {run.id: place for place, run in enumerate(comparison.runs)}
-    return Intersections(
-        title="Overlap of the runs",
-        what=many,
-        sets=tuple(
-            Set(run_label(run.id, run.spec), run.found, f"series {place % _COLOURS}")
-            for place, run in enumerate(comparison.runs)
-        ),
-        parts=tuple(
-            (tuple(places[number] for number in each.runs), each.n_samples)
-            for each in comparison.overlaps
-        ),
     )
 
 

@@ -19,10 +19,8 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.kinds.upset import Intersections
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.chart import LineChart
-from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads.background import Latest
@@ -36,7 +34,6 @@ from fairdesk.gui.workspace.compare.comparing import (
     cells,
     curves_of,
     lessons,
-    overlaps_of,
     phase_cells,
     run_label,
 )
@@ -57,7 +54,7 @@ class _OvertakenError(FairDeskError):
 
 
 class RunsView(QWidget):
-    """The chosen runs: chart, overlaps, table, and what is to be learned.
+    """The chosen runs: chart, table, and what is to be learned.
 
     Signals
     -------
@@ -93,8 +90,7 @@ class RunsView(QWidget):
         self._banner = parts.Banner()
         self.chart = LineChart()
         self.chart.setMinimumHeight(240)
-        self.overlaps = DrawnChart(Intersections())
-        session.hear(self.chart, self.overlaps)
+        session.hear(self.chart)
         self._stack = QStackedWidget()
         self._stack.addWidget(self._make_empty())
         self._stack.addWidget(self._make_full())
@@ -166,15 +162,7 @@ class RunsView(QWidget):
         self._chart_title = parts.heading("Pairs found by each run")
         results.addWidget(self._chart_title)
         results.addWidget(self.chart)
-        self._after = for_experts(
-            parts.heading("Overlap of the runs"),
-            parts.quiet(
-                "Each bar counts the instances found by exactly the runs with a dot below "
-                "it; a single dot means by that run only."
-            ),
-            self.overlaps,
-            self._made,
-        )
+        self._after = for_experts(self._made)
         results.addWidget(self._after)
         inside = layouts.panel(
             head,
@@ -293,7 +281,6 @@ class RunsView(QWidget):
         self._more.say(" ".join(more))
         warned = cautions(comparison.runs)
         self._caution.say(warned)
-        self.overlaps.draw(overlaps_of(comparison, "instances"))
         self._after.show()
         self._show_tables(comparison)
         self._draw()

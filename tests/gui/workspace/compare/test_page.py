@@ -20,7 +20,6 @@ from fairdesk.gui.workspace.compare.comparing import (
     cells,
     curves_of,
     lessons,
-    overlaps_of,
     phase_cells,
 )
 from fairdesk.gui.workspace.queue import runner
@@ -86,14 +85,10 @@ def test_the_newest_runs_are_compared_at_first(comparing):
     view = comparing.compare.runs
     assert view._list.checked() == (2, 3)
     assert "that no other of these runs found" in view._lesson.text()
-    assert not view.overlaps.isVisibleTo(comparing)
-    view._after.set_open(opened=True)
-    assert view.overlaps.isVisibleTo(comparing)
-    assert {each.name for each in view.overlaps.drawing.sets} == {
+    assert {each.name for each in view.chart.drawing.lines} == {
         "Random sampling (run 2)",
         "Random sampling (run 3)",
     }
-    assert len(view.chart.drawing.lines) == 2
     assert "3 runs" in standing(comparing, COMPARE)
 
 
@@ -183,11 +178,6 @@ def test_phases_are_listed_per_run(comparison):
         ("Starting instances", "26", "1", "3.8\u00a0%", "9"),
         ("Directed search", "974", "480", "49.3\u00a0%", "14"),
     ]
-
-
-def test_overlaps_are_drawn_by_place(comparison):
-    drawing = overlaps_of(comparison, "instances")
-    assert drawing.parts == (((1,), 1_204), ((0, 1, 2), 310), ((0,), 286))
 
 
 def test_a_curve_begins_at_nothing():
