@@ -139,7 +139,7 @@ def _many(seeds: int, size: int) -> Table:
         f"MAFT, {size:,} seeds and {size:,} local steps: instances found",
         (*head, "rows per instance", "CPU s"),
         lines,
-        "Published: mean of three rounds in a log of the authors' program, which takes 1,133 to "
+        "Published: mean of three rounds in a log of the authors' program, which takes 1,130 to "
         "15,698 s a round. It counts rows that differ in protected values alone as several, and 1 "
         "to 2 % that are invalid; here each is one instance, and valid. German credit: 600 seeds, "
         "as there.",
