@@ -89,8 +89,8 @@ def add_audit(add_parser: AddParser) -> None:
         action="append",
         default=[],
         help=(
-            "a protected column; may be repeated. One that is not an input of the model only "
-            "defines groups. Optional with a --text-column"
+            "a protected column; may be repeated. One that is not an input of the model defines "
+            "groups; inputs that say the same change with it. Optional with a --text-column"
         ),
     )
     add(

@@ -36,7 +36,7 @@ _ROLE_HINTS = {
 _UNSEEN = {Role.VARIES: "Not used", Role.PROTECTED: "Protected"}
 _UNSEEN_HINTS = {
     Role.VARIES: "It is not part of the audit.",
-    Role.PROTECTED: "It defines groups only. No decision can depend on it, so it is never changed.",
+    Role.PROTECTED: "It defines groups. Only inputs that say the same change with it.",
 }
 #: So many letters of values are written on a button; of more there is only the number.
 _LISTED = 22
