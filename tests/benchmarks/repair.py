@@ -186,6 +186,8 @@ class Outcome(NamedTuple):
     cpu: float
     verdicts: str
     ended: str
+    #: Of all candidates on the same rows, in percent: the least, whether chosen or not.
+    lowest: float
 
     @property
     def fall(self) -> float:
@@ -225,6 +227,7 @@ def run(
         cpu,
         told,
         " ".join((repair.ended, *repair.notes)),
+        100 * min(_measured(each, repair.target, rows) for each in (plain, *portions)),
     )
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.groups import testsgd
@@ -19,6 +20,7 @@ from fairdesk.groups.options import TestSgdOptions
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods import testsgd as mitigation
 from fairdesk.mitigate.options import TestSgdOptions as MitigationOptions
+from fairdesk.models.model import labels
 from fairdesk.results.conditions import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.benchmarks import repair, text_groups
@@ -56,11 +58,19 @@ MITIGATED = {
     "wiki": (6.5, 0.4),
 }
 QUICK = ("german", "law school", "compas")
+#: The published rule sets, as pandas reads them.
+RULES = {
+    "census": "sex == 'Male' and 40 <= age < 80 and race in ('White', 'Asian-Pac-Islander')",
+    "bank": "10 <= age < 90",
+    "compas": "sex == 'Male' and age >= 40 and race in ('Hispanic', 'Other')",
+    "law school": "sex == 'male' and race in ('asian', 'black')",
+    "crime": "FemalePctDiv >= 0.4 and racePctWhite <= 0.8",
+}
 #: Passes over the texts when the network is trained.
 _EPOCHS = 6
 #: What is compared with the paper's parameters.
 VARIANTS: dict[str, dict[str, Any]] = {
-    "paper’s parameters": {},
+    "the paper’s parameters": {},
     "absolute perturbation": {"perturbation": "absolute"},
     "relative perturbation": {"perturbation": "relative"},
 }
@@ -96,10 +106,9 @@ def searched(study: GroupContext, options: TestSgdOptions, seed: int) -> Searche
 def _tabular(names: tuple[str, ...], seeds: int) -> Table:
     lines = []
     for name in names:
-        there = TABLES[name]
-        score = "" if there.score is None else f"{there.score}"
-        published = [there.worst, score, f"{there.rule_sets:,}", f"{there.seconds:,}"]
-        lines.append([name, "published", *published])
+        worst, published, rule_sets, seconds = TABLES[name]
+        score = "" if published is None else f"{published}"
+        lines.append([name, "published", worst, score, f"{rule_sets:,}", f"{seconds:,}"])
         with tempfile.TemporaryDirectory() as folder:
             right = prepare(name, Path(folder), sys.maxsize)
             study = opened(name, Path(folder))
@@ -107,6 +116,10 @@ def _tabular(names: tuple[str, ...], seeds: int) -> Table:
             for label, given in VARIANTS.items():
                 runs = [searched(study, TestSgdOptions(**given), seed) for seed in range(seeds)]
                 lines.append([f"({100 * (right or 0):.1f} % right)", label, *_cells(study, runs)])
+            if name in RULES:
+                lines.append(
+                    ["", "the published rule set, here", *_there(name, Path(folder), study)]
+                )
     return Table("TestSGD: the worst rule set of each table", _HEAD, lines, _NETWORKS)
 
 
@@ -114,8 +127,22 @@ _HEAD = ("data", "", "worst rule set (rate inside / outside)", "score %", "rule 
 _NETWORKS = (
     "The paper’s networks are not public: here a network of 32, 16 and 8 ReLU units, trained on "
     "the same table, and the share of rows that it is right about. Of rule sets with fewer than θ "
-    "of the rows outside none is taken, as of the paper’s. Seconds are the CPU’s."
+    "of the rows outside none is shown. Seconds are the CPU’s."
 )
+
+
+def _there(name: str, folder: Path, study: GroupContext) -> list[str]:
+    """Measure the published rule set among the data rows: of this network, and of the labels."""
+    data = pd.read_csv(folder / "data.csv")
+    within = np.isin(np.arange(len(data)), data.query(RULES[name]).index)[study.inside]
+    rows, label = study.rows[study.inside], study.label[study.inside]
+    good = labels(study.predict(rows)) == study.favourable
+    rates = [100 * each[side].mean() for each in (good, label) for side in (within, ~within)]
+    told = "{:,} rows: decisions {:.1f} / {:.1f}, labels {:.1f} / {:.1f}".format(
+        within.sum(), *rates
+    )
+    gaps = abs(rates[0] - rates[1]), abs(rates[2] - rates[3])
+    return [told, f"{gaps[0]:.1f} (labels {gaps[1]:.1f})", "", ""]
 
 
 def _cells(study: GroupContext, runs: list[Searched]) -> list[str]:
@@ -165,7 +192,7 @@ def _mitigation(names: tuple[str, ...], seeds: int) -> Table:
     lines = []
     for name in names:
         before, after = MITIGATED[name]
-        lines.append([name, "published", f"{before}", f"{after}", "", "", ""])
+        lines.append([name, "published", f"{before}", f"{after}", f"{after}", "", "", ""])
         runs = list(_repaired(name, seeds))
         right = [each.right_after - each.right_before for each in runs]
         lines.append(
@@ -174,6 +201,7 @@ def _mitigation(names: tuple[str, ...], seeds: int) -> Table:
                 "here",
                 spread((each.before for each in runs), 1),
                 spread((each.after for each in runs), 1),
+                spread((each.lowest for each in runs), 1),
                 spread(right, 2),
                 spread((each.added for each in runs), 1),
                 spread((each.cpu for each in runs), 0),
@@ -181,11 +209,12 @@ def _mitigation(names: tuple[str, ...], seeds: int) -> Table:
         )
     return Table(
         "TestSGD: mitigation of the worst rule set, score in per cent",
-        ("data", "", "before", "after", "accuracy, points", "rows added %", "CPU s"),
+        ("data", "", "before", "after", "lowest", "accuracy, points", "rows added %", "CPU s"),
         lines,
         "Both measured on rows that no choice was made by: before is the same model retrained "
         "with nothing added. After is the model chosen by the validation rows: where none is "
-        "better there by more than chance, it is the model with nothing added.",
+        "better there by more than chance, it is the model with nothing added. The paper takes the "
+        "lowest score of all; that stands beside it.",
     )
 
 
