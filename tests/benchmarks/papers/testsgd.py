@@ -1,4 +1,4 @@
-"""TestSGD's tables: the worst rule sets of tables and texts, how soon, and their mitigation."""
+"""TestSGD's tables: the worst subgroups of tables and texts, how soon, and their mitigation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.benchmarks.testsgd import opened, prepare, run
 
 
 class Published(NamedTuple):
-    """What the paper reports: the worst rule set, its score in per cent, rule sets, seconds."""
+    """What the paper reports: the worst subgroup, its score in per cent, subgroups, seconds."""
 
     worst: str
     score: float | None
@@ -49,7 +49,7 @@ TEXTS = {
     "wiki": Published("“gay”, “taoist”", 6.5, 732, 34_982),
     "imdb": Published("“european”, “young”", 6.6, 876, 69_125),
 }
-#: The score of the worst rule set before and after mitigation, in per cent.
+#: The score of the worst subgroup before and after mitigation, in per cent.
 MITIGATED = {
     "census": (20.2, 10.1),
     "compas": (62.4, 4.2),
@@ -58,7 +58,7 @@ MITIGATED = {
     "wiki": (6.5, 0.4),
 }
 QUICK = ("german", "law school", "compas")
-#: The published rule sets, as pandas reads them.
+#: The published subgroups, as pandas reads them.
 RULES = {
     "census": "sex == 'Male' and 40 <= age < 80 and race in ('White', 'Asian-Pac-Islander')",
     "bank": "10 <= age < 90",
@@ -87,7 +87,7 @@ def tables(*, seeds: int, quick: bool) -> Iterator[Table]:
 
 
 class Searched(NamedTuple):
-    """What a search came to: all rule sets, and the worst that leaves enough rows outside."""
+    """What a search came to: all subgroups, and the worst that leaves enough rows outside."""
 
     rule_sets: int
     worst: RuleSet
@@ -95,7 +95,7 @@ class Searched(NamedTuple):
 
 
 def searched(study: GroupContext, options: TestSgdOptions, seed: int) -> Searched:
-    """Search the rule sets of a study."""
+    """Search the subgroups of a study."""
     told = run(testsgd.search, study, options, seed)
     mined = next(each for each in told.figures if isinstance(each, RuleSearchSummary))
     sets = [each for each in told.figures if isinstance(each, RuleSet)]
@@ -118,21 +118,21 @@ def _tabular(names: tuple[str, ...], seeds: int) -> Table:
                 lines.append([f"({100 * (right or 0):.1f} % right)", label, *_cells(study, runs)])
             if name in RULES:
                 lines.append(
-                    ["", "the published rule set, here", *_there(name, Path(folder), study)]
+                    ["", "the published subgroup, here", *_there(name, Path(folder), study)]
                 )
-    return Table("TestSGD: the worst rule set of each table", _HEAD, lines, _NETWORKS)
+    return Table("TestSGD: the worst subgroup of each table", _HEAD, lines, _NETWORKS)
 
 
-_HEAD = ("data", "", "worst rule set (rate inside / outside)", "score %", "rule sets", "seconds")
+_HEAD = ("data", "", "worst subgroup (rate inside / outside)", "score %", "subgroups", "seconds")
 _NETWORKS = (
     "The paper’s networks are not public: here a network of 32, 16 and 8 ReLU units, trained on "
-    "the same table, and the share of rows that it is right about. Of rule sets with fewer than θ "
+    "the same table, and the share of rows that it is right about. Of subgroups with fewer than θ "
     "of the rows outside none is shown. Seconds are the CPU’s."
 )
 
 
 def _there(name: str, folder: Path, study: GroupContext) -> list[str]:
-    """Measure the published rule set among the data rows: of this network, and of the labels."""
+    """Measure the published subgroup among the data rows: of this network, and of the labels."""
     data = pd.read_csv(folder / "data.csv")
     within = np.isin(np.arange(len(data)), data.query(RULES[name]).index)[study.inside]
     rows, label = study.rows[study.inside], study.label[study.inside]
@@ -180,7 +180,7 @@ def _texts(models: tuple[str, ...]) -> Table:
                 found = [searched(study, TestSgdOptions(), 0)]
                 lines.append([f"({100 * right:.1f} % right)", model, *_cells(study, found)])
     return Table(
-        "TestSGD: the worst rule set of each text",
+        "TestSGD: the worst subgroup of each text",
         _HEAD,
         lines,
         "The paper’s comments and reviews are not public as it sampled them: here 1,492 comments "
@@ -208,7 +208,7 @@ def _mitigation(names: tuple[str, ...], seeds: int) -> Table:
             ]
         )
     return Table(
-        "TestSGD: mitigation of the worst rule set, score in per cent",
+        "TestSGD: mitigation of the worst subgroup, score in per cent",
         ("data", "", "before", "after", "lowest", "accuracy, points", "rows added %", "CPU s"),
         lines,
         "Both measured on rows that no choice was made by: before is the same model retrained "
@@ -236,7 +236,7 @@ def _repaired(name: str, seeds: int) -> Iterator[repair.Outcome]:
 
 
 def _mitigated(study: GroupContext) -> MitigationContext:
-    """Return a study's data and model as a mitigation sees them; the rule set is still to come."""
+    """Return a study's data and model as a mitigation sees them; the subgroup is still to come."""
     none, known = np.empty((0, len(study.domain.attributes))), ~np.isnan(study.label)
     assert study.model is not None
     good = np.where(study.label == 1, study.favourable, 1 - study.favourable)
