@@ -236,8 +236,8 @@ DIAGNOSIS = Method(
     cannot=(
         "Whether, or for how many instances, the decision changes: pairs found by its short "
         "searches are only counted, not kept. It compares gradients row by row, without the "
-        "paper’s t-test, ANOVA and PCA of all rows together, which come to the same when the "
-        "estimates of different rows are mixed up."
+        "paper’s t-test, ANOVA and PCA of all rows together, whose results do not change when the "
+        "estimates of different rows are exchanged."
     ),
     options=DiagnoseOptions,
     division=Division(Divides.SIZES),

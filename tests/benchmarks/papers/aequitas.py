@@ -121,10 +121,11 @@ def _table_5(seeds: int, names: list[str]) -> Table:
         ("", "", "published", "acceptance 1", "as the programs, 0.37 or 0.14", "acceptance 0"),
         lines,
         "The data are coded, and the models fitted, as in the authors' programs (the SVM on 4,000 "
-        "rows, the forest's search with 100 draws): uniform draws come to the published rates, but "
+        "rows, the forest's search with 100 draws): uniform draws give the published rates, but "
         "for the SVM, of which 1,000 draws meet one discriminatory instance or none to walk "
-        "around. Over ten seeds the standard deviation is as large as the published gain of "
-        "directed search.",
+        "around. For the tree and the network the standard deviation over ten seeds is as large "
+        "as the published gain of directed search; the forest’s gain is that of the programs’ "
+        "chance to go on, and is not there with acceptance 1.",
     )
 
 
@@ -188,8 +189,9 @@ def _why(seeds: int) -> Table:
         lines,
         "Published: 2.33, 2.89 and 6.65 for the tree, 2.15, 2.39 and 2.90 for the network. The "
         "fully directed program for scikit-learn sums labels of -1 and 1 where the others compare "
-        "them, so that it goes on from a fair instance with a chance of 0.14 and not 0.37: that is "
-        "its gain, which goes with it and comes to the random program too. What it learns, the "
+        "them, so that it goes on from a fair instance with a chance of 0.14 and not 0.37. That "
+        "is its gain: without that chance it has none, and with it the random program has as "
+        "much. What it learns, the "
         "wrong way round, gains nothing.",
     )
 

@@ -262,11 +262,12 @@ def _likeness(quick: bool) -> Table:
         ),
         lines,
         "Cosine: mean over the rows. The paper also makes a t-test, an ANOVA and a PCA of all "
-        "components. They compare how the components of all rows are distributed, so they come to "
-        "the same where the estimates are dealt to other rows (“rows mixed up”), for which the "
+        "components. They compare how the components of all rows are distributed, so their "
+        "results do not change where the estimates are dealt to other rows (“rows mixed up”), "
+        "for which the "
         "cosine falls; and with so many rows the t-test rejects whatever the likeness. So the "
         "diagnostic leaves them out. Algorithm 1 queries the same rows as Algorithm 2, one at a "
-        "time, and comes to the same estimate: it is not an option.",
+        "time, and gives the same estimate: it is not an option.",
     )
 
 

@@ -166,7 +166,7 @@ def _audits(seeds: int) -> Table:
         "The violation is the share of the group's negatives among all rows, times the distance of "
         "its false-positive rate. Published: the authors' log. Their oracle, here on the same rows "
         "as ours, fits one plane by least squares. On communities (accuracy 0.875 there; 12 of "
-        "their 18 protected columns are in the public table) it comes to the published figure, and "
+        "their 18 protected columns are in the public table) it gives the published figure, and "
         "ours finds a group with a greater violation. The law-school table is another copy: its "
         "label is to pass at all, so that the accuracy is 0.952 and not 0.901, and the negatives "
         "are fewer.",
