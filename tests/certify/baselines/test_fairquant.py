@@ -16,9 +16,11 @@ from fairdesk.certify.baselines.fairquant_kernels import SAMPLERS
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import ModelError, SpecError
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
 from fairdesk.models.structure.dense_layers import LINEAR, Activation
 from fairdesk.results.events import Found, Measured, Progress
+from tests.benchmarks.certify import NETWORKS
 from tests.certify.networks import (
     RELU,
     Small,
@@ -31,6 +33,7 @@ from tests.certify.networks import (
     small,
     truth,
 )
+from tests.models.tables import needs_shared
 
 LEAKY = Activation("leaky_relu", 0.25)
 
@@ -270,6 +273,21 @@ def test_points_outside_the_domain_are_no_counterexamples(low):
     if low:
         assert inside.certified == 1.0
         assert told.certified_people == "0"
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "certified", "boxes"), [("AC-1", 90.68, 83_537), ("compas-1", 97.27, 93)]
+)
+def test_the_published_program_is_reproduced(name, certified, boxes):
+    """With its own points its walk is the same, whatever is computed once for all values."""
+    case = NETWORKS[name].opened()
+    context = SearchContext(case.model, case.domain)
+    options = FairQuantOptions(sampler="published")
+    events = fairquant.search(context, case.people, options, np.random.default_rng(0))
+    told = [event for event in events if isinstance(event, Measured)][-1].figures[0]
+    assert 100 * told.certified == pytest.approx(certified, abs=0.02)
+    assert told.boxes == pytest.approx(boxes, rel=1e-4)
 
 
 def test_a_box_is_halved_after_a_counterexample_where_that_is_asked_for():
