@@ -133,7 +133,7 @@ def test_a_coded_category_is_no_range_in_what_is_found(codes):
     race = [each for rule in found for each in rule.conditions if each.attribute == "race"]
     assert race
     assert all(each.codes and each.low is None and each.high is None for each in race)
-    assert any("without an order" in note for note in mined.notes)
+    assert any(phrases.UNORDERED in note for note in mined.notes)
     options = msgspec.structs.replace(QUICK, coded="ordered")
     (mined,), found = figures(run(study(model, rows, domain), options))
     race = [each for rule in found for each in rule.conditions if each.attribute == "race"]

@@ -12,6 +12,7 @@ from fairdesk.errors import SpecError
 from fairdesk.groups.options import MOST_NAMES
 from fairdesk.groups.tabular.membership import members
 from fairdesk.groups.tabular.rules import needs_rates, rules_about
+from tests import phrases
 from tests.groups.studies import AGE, RACE, nominal, number
 
 GRADES = nominal("grade", ["low", "mid", "high"], Role.PROTECTED, kind=Kind.ORDINAL)
@@ -152,13 +153,13 @@ def test_coded_names_are_no_ranges_unless_they_are_said_to_be(values, given):
     assert {(float(values[0]), float(values[-1])), (float(values[1]),)} <= {
         each.codes for each in rules.conditions
     }
-    assert "without an order" in rules.notes[0]
+    assert phrases.UNORDERED in rules.notes[0]
     for each, held in zip(rules.conditions, rules.sets, strict=True):
         inside = members([attribute], codes[:, None], [each])
         assert inside.tolist() == [cell >= 0 and bool(held[cell]) for cell in rules.cells]
     ranges = rules_about(attribute, codes, bins=4, **given)
     assert not any(each.codes for each in ranges.conditions)
-    assert not any("without an order" in note for note in ranges.notes)
+    assert not any(phrases.UNORDERED in note for note in ranges.notes)
 
 
 def test_many_whole_numbers_are_ordered():
