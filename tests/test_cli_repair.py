@@ -263,7 +263,7 @@ def test_a_budget_is_told(audit, repair):
     assert (code, err) == (0, "")
     told = json.loads(out)
     assert told["state"] == "done"
-    assert phrases.BUDGET_USED_UP in told["message"]
+    assert phrases.AT_ITS_LIMIT in told["message"]
     assert told["exported"] == told["chosen"] > 0
 
 

@@ -345,7 +345,7 @@ def test_a_budget_lets_a_repair_come_to_its_end(prepared):
     worker, store = prepared("time.sleep(0.05)")
     *_, last = run(worker, store, msgspec.structs.replace(LONG, budget=Budget(seconds=0.3)))
     assert last.state == "done"
-    assert phrases.BUDGET_USED_UP in last.message
+    assert phrases.AT_ITS_LIMIT in last.message
     assert store.models(last.id, last.figures[0].chosen)
 
 
