@@ -448,15 +448,15 @@ MUTATIONS = {
     "not recounted": Mutation(
         "the check recounts the people of no region",
         "fairdesk/certify/proof/verify/population.py",
-        "        for i in chosen.tolist():",
-        "        for i in chosen[:0].tolist():",
+        "            chosen = chosen[np.cumsum(self._sizes[chosen]) <= _RECOUNTED]",
+        "            chosen = chosen[:0]",
         _PEOPLE,
     ),
     "recounted in part": Mutation(
         "the check recounts some of the people of a region for all of them",
         "fairdesk/certify/proof/verify/population.py",
-        "            for start in range(0, int(np.prod(ends)), _AT_ONCE):",
-        "            for start in range(0, 1, _AT_ONCE):",
+        "        for start in range(0, int(until[-1]) if len(chosen) else 0, _AT_ONCE):",
+        "        for start in range(0, min(1, len(chosen)), _AT_ONCE):",
         _PEOPLE,
     ),
     "forged": Mutation(

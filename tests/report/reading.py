@@ -78,6 +78,8 @@ def blocks_of(section, kind):
 
 
 def _said(node):
+    if node is None:
+        return ""
     if isinstance(node, msgspec.Struct):
         node = msgspec.to_builtins(node)
     if isinstance(node, dict):
