@@ -225,7 +225,7 @@ class RandomBaseline(msgspec.Struct, frozen=True, tag=True):
 
 
 class SearchPhase(msgspec.Struct, frozen=True, tag=True):
-    """What one phase of a search came to.
+    """How many instances one phase of a search tested and found.
 
     Attributes
     ----------

@@ -511,7 +511,7 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
 
 
 def phases_of(figures: Sequence[Metric]) -> tuple[SearchPhase, ...]:
-    """Return what each phase of a search came to, where it says so."""
+    """Return the counts of each phase of a search, where there are any."""
     return tuple(each for each in figures if isinstance(each, SearchPhase))
 
 
@@ -521,7 +521,7 @@ def phase_name(phase: str) -> str:
 
 
 def phase_cells(phase: SearchPhase | None) -> tuple[str, ...]:
-    """Write what a phase came to, for the columns of `PHASE_HEADER`; empty where it is unknown."""
+    """Write the counts of a phase for the columns of `PHASE_HEADER`; empty where it is unknown."""
     if phase is None:
         return ("",) * len(PHASE_HEADER)
     return (

@@ -436,6 +436,22 @@ def test_the_masses_are_the_same_by_the_code_that_checks_them(seed: int) -> None
     assert hits == pytest.approx(float(max(weights)), abs=0.06)
 
 
+def test_masses_of_very_long_axes_add_up() -> None:
+    _case, events = made(3)
+    (certificate,) = (each for each in events if isinstance(each, Certificate))
+    own = People(decoded(certificate.header))
+    axes = len(own._counts)
+    own._counts = [1 << 40] * axes
+    low = np.zeros((3, axes), dtype=np.int64)
+    high = np.full((3, axes), (1 << 40) - 1)
+    high[0, 0], low[1, 0] = (1 << 39) + 4, (1 << 39) + 5
+    first, second, whole = own.masses(low, high).tolist()
+    assert whole == pytest.approx(1.0)
+    assert first > 0.0
+    assert second > 0.0
+    assert first + second == pytest.approx(whole)
+
+
 def test_without_data_there_is_no_population() -> None:
     case = case_of(3)
     context = SearchContext(case.fed, case.domain)

@@ -152,19 +152,19 @@ def _compare(
 
 
 def _without_course(figure: NeighbourhoodCounts) -> NeighbourhoodCounts:
-    """Leave out which boxes were looked at: the speed of the computer decides that, too."""
-    return msgspec.structs.replace(figure, boxes=0, margin=0.0)
+    """Leave out how many boxes were looked at: the speed of the computer decides that, too."""
+    return msgspec.structs.replace(figure, boxes=0)
 
 
 def _contradict(then: NeighbourhoodCounts, now: NeighbourhoodCounts) -> bool:
     """Return whether more rows are decided one way or the other than can be."""
     both = then.certified + now.falsified, now.certified + then.falsified
     # notes say how many were left undecided
-    asked = [
-        msgspec.structs.replace(_without_course(each), **_COUNTS, notes=()) for each in (then, now)
-    ]
+    asked = [msgspec.structs.replace(each, **_COUNTS, notes=()) for each in (then, now)]
     return asked[0] != asked[1] or max(both) > then.rows
 
 
-#: Fields of a figure that hang on how much was decided.
-_COUNTS = dict.fromkeys(("certified", "falsified", "undecided", "flipped", "seconds"), 0)
+#: Fields of a figure that depend on how much was decided.
+_COUNTS = dict.fromkeys(
+    ("certified", "falsified", "undecided", "flipped", "boxes", "seconds", "margin"), 0
+)

@@ -108,7 +108,11 @@ def certification(material: Material) -> Section:
 def _rules(material: Material) -> list[str]:
     """Return what a certification covers beyond its statements, where that applies here."""
     domain = material.spec.domain
-    bare = [run for run in material.proofs if not proof_words.proven_of(run.figures, "people")]
+    bare = [
+        run
+        for run in material.proofs
+        if not proof_words.proven_of(_quoted(material, run), "people")
+    ]
     whole = any(neighbourhoods_of(run.figures) is None for run in bare)
     rules = [say(_OF_WHOM)] if whole else []
     if domain.has_constraints:
@@ -230,7 +234,7 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
         *_bars(proven, of_people, of_marginals, run.id),
         *alone,
         *_meanings(alone),
-        *_course(run),
+        *_course(material, run),
         *_pairs(spec, run),
         *_regions(spec, run),
         *([Facts(facts)] if facts else []),
@@ -277,9 +281,9 @@ def _counterexamples(proven: Proven) -> str:
     )
 
 
-def _course(run: RunRecord) -> list[Block]:
+def _course(material: Material, run: RunRecord) -> list[Block]:
     """Draw how the proof came, where the auditor asks for it."""
-    grown = proof_words.main_proof(run.figures)
+    grown = proof_words.main_proof(_quoted(material, run))
     if grown is None or len(grown.course) < 2:
         return []
     return [

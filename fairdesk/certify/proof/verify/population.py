@@ -224,10 +224,12 @@ class People:
         runs[np.arange(len(own.cells)), own.cells] = 1.0
         whole = own.between(own.starts, own.ends) @ runs
         # many regions have the same interval of an axis
-        intervals, place = np.unique(low * self._counts[axis] + high, return_inverse=True)
-        low, high = np.divmod(intervals[:, None], self._counts[axis])
-        first = np.minimum(np.maximum(low, own.starts), own.ends)
-        end = np.minimum(np.maximum(high + 1, first), own.ends)
+        lows, begins = np.unique(low, return_inverse=True)
+        highs, stops = np.unique(high, return_inverse=True)
+        intervals, place = np.unique(begins * len(highs) + stops, return_inverse=True)
+        begins, stops = np.divmod(intervals, len(highs))
+        first = np.minimum(np.maximum(lows[begins, None], own.starts), own.ends)
+        end = np.minimum(np.maximum(highs[stops, None] + 1, first), own.ends)
         # weights are whole numbers, so that their sums are exact in any order
         seen = own.between(first, end) @ runs / np.where(whole > 0, whole, 1.0)
         return np.asarray(seen[place])
@@ -441,11 +443,12 @@ class _Proof:
             against += np.bincount(region, masses * points.differ(places), len(chosen))
         share = against / mass
         certified, falsified = self.stated[chosen].T
-        wrong = (share < falsified - _ROUNDING) | (share > 1.0 - certified + _ROUNDING)
+        # a share that is not a number agrees with nothing
+        agree = (falsified - _ROUNDING <= share) & (share <= 1.0 - certified + _ROUNDING)
         messages = [
             f"In region {self._nodes[chosen[i]]} the decision changes for {share[i]:.4%} of the "
             "population, which contradicts its statement."
-            for i in np.flatnonzero(wrong).tolist()
+            for i in np.flatnonzero(~agree).tolist()
         ]
         return Check(name, len(chosen), len(messages), 0, tuple(messages[:MOST_MESSAGES]))
 

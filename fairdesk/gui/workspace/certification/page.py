@@ -290,7 +290,7 @@ class ProofPage(RunPage):
         self._offer()
 
     def _show_run(self, run: Run) -> None:
-        spec, shown = self._session.spec, run.figures
+        spec, shown = self._session.spec, self._quoted(run)
         proven = proof_words.proven_of(shown)
         self._stand(run)
         self._say(run, proven)

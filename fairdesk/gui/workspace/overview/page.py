@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
@@ -14,7 +15,7 @@ from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.example import clearest, opposite
 from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed, observed
-from fairdesk.answers.rates import decision_tables
+from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.answers.selection import all_off, answers, best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
@@ -259,7 +260,15 @@ class OverviewPage(QWidget):
                 if answer.known or asked is not Question.MITIGATION
             ]
         )
-        self._runs.show_runs(session.runs)
+        tables = decision_tables(session.runs)
+        self._runs.show_runs(
+            tuple(
+                msgspec.structs.replace(
+                    run, figures=without_misfit(session.spec, run.figures, tables)
+                )
+                for run in session.runs
+            )
+        )
         for widget in (self._runs, self._runs_title, self._acts):
             widget.setVisible(bool(session.runs))
         self._show_next(runs, found)

@@ -22,7 +22,7 @@ from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.certification.rows import pair_rows, rate_rows, region_rows
 from fairdesk.gui.workspace.common.answering import with_examples
-from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, PROOF
+from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, OVERVIEW, PROOF
 from fairdesk.gui.workspace.overview.next_step import PROVE, next_step
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
@@ -674,6 +674,12 @@ def test_a_share_of_a_population_that_does_not_fit_is_not_drawn(opened, path):
     workspace.show_page(PROOF)
     page = workspace.proof
     assert page._of_people.isHidden()
+    # neither in the table of the runs nor in the course
+    workspace.show_page(OVERVIEW)
+    table = workspace.overview._runs
+    shown = [table.item(row, 4).text() for row in range(table.rowCount())]
+    assert any("of the input domain" in each for each in shown)
+    assert not any("of a model of the data" in each for each in shown)
     assert "Population (a model of the data)" not in [bar.name for bar in page.bars.drawing.bars]
 
 
