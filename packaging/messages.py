@@ -20,7 +20,8 @@ from babel.messages.pofile import write_po
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import options_of
-from fairdesk.report import blocks, legal
+from fairdesk.document import blocks
+from fairdesk.report import legal
 from fairdesk.report.content.fields import FIELDS
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.passages import Name

@@ -25,11 +25,11 @@ from fairdesk.cli.main import main
 from fairdesk.cli.parsing import USAGE
 from fairdesk.cli.reference import commands_page
 from fairdesk.cli.terminal import FAILED, INTERRUPTED, NOTHING_MEASURED, PARTLY
+from fairdesk.document.blocks import Report
 from fairdesk.manual.contents import CONTENTS
 from fairdesk.manual.pages import pages
 from fairdesk.manual.reference import figures
 from fairdesk.models.model import Mapping
-from fairdesk.report.blocks import Report
 from fairdesk.report.content.passages import passages
 from fairdesk.report.provenance.manifest import Manifest
 from fairdesk.results.groups import GroupTable

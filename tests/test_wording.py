@@ -16,8 +16,8 @@ from fairdesk.audit.store.details import Details
 from fairdesk.audit.store.pair import FIELDS
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.certify.proof.certificate import Header
+from fairdesk.document.blocks import Report
 from fairdesk.manual.reference import files
-from fairdesk.report.blocks import Report
 from fairdesk.report.provenance.manifest import Manifest
 
 ROOT = Path(fairdesk.__file__).parent

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Block,
     Chart,
     Facts,

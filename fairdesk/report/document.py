@@ -19,10 +19,10 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
+from fairdesk.document.blocks import Callout, Fact, Report
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report import appendix
-from fairdesk.report.blocks import Callout, Fact, Report
 from fairdesk.report.content import redaction
 from fairdesk.report.content.choosing import chosen, settled
 from fairdesk.report.content.gathering import gather
@@ -36,6 +36,7 @@ from fairdesk.report.provenance.manifest import manifest, sidecar
 from fairdesk.report.provenance.signing import SUFFIX, Key
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
+from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.render.json_format import structured
 from fairdesk.report.render.logo import check_logo
 from fairdesk.report.render.translation import translated
@@ -230,7 +231,7 @@ def make_report(store: Store, choice: Choice | None = None) -> Report:
             report = _whole(store, material)
             kept = chosen(report, choice, _dropped(material))
             kept = appendix.with_appendix(kept, omitted=appendix.KEY in choice.left_out)
-        return _saying_so(kept)
+            return with_drawings(_saying_so(kept))
 
 
 def whole_report(store: Store, choice: Choice | None = None) -> Report:

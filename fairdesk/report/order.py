@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from fairdesk.document.blocks import Section
 from fairdesk.report import legal
-from fairdesk.report.blocks import Section
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections import (
     certification,

@@ -20,7 +20,7 @@ import msgspec
 
 from fairdesk.audit.store.details import TemplateKey
 from fairdesk.audit.store.store import Store
-from fairdesk.report.blocks import Report, Section, Text
+from fairdesk.document.blocks import Report, Section, Text
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.document import make_report
 from fairdesk.report.render import html

@@ -3,7 +3,7 @@
 import msgspec
 
 from fairdesk.charts.kinds.counts import Counts
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Callout,
     Chart,
     Code,
@@ -112,7 +112,9 @@ def report(*sections, **changed):
                     "sex",
                     evidence="observed",
                 ),
-                Chart(bars.svg, bars.alt, "Counts by script", "course-1", evidence="estimated"),
+                Chart(
+                    bars.alt, "Counts by script", svg=bars.svg, key="course-1", evidence="estimated"
+                ),
                 Formula("impact", "Impact ratio", "I is r over max r", "The rate by the highest."),
                 Note("Four-fifths", "read 1 July 2026", "A rate below 4/5 …", *LAW),
                 Note("Again", "read 1 July 2026", "Smaller differences may count.", *LAW),

@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
+from fairdesk.document.blocks import Facts, Heading
 from fairdesk.report import appendix
-from fairdesk.report.blocks import Facts, Heading
 from fairdesk.report.document import make_report
 from tests import phrases
 

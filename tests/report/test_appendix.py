@@ -9,8 +9,7 @@ import pytest
 from pypdf import PdfReader
 
 from fairdesk.audit.store.details import Choice
-from fairdesk.report import appendix
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Callout,
     Chart,
     Fact,
@@ -22,6 +21,7 @@ from fairdesk.report.blocks import (
     Text,
     appended,
 )
+from fairdesk.report import appendix
 from fairdesk.report.content.choosing import check, chosen, parts
 from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render import html

@@ -14,8 +14,8 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
+from fairdesk.document.blocks import terms_in
 from fairdesk.groups.metrics.significance import newcombe
-from fairdesk.report.blocks import terms_in
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
     group_files,

@@ -8,7 +8,7 @@ import pytest
 from pypdf import PdfReader
 
 from fairdesk.audit.store.details import Choice
-from fairdesk.report.blocks import Report
+from fairdesk.document.blocks import Report
 from fairdesk.report.document import make_report
 from fairdesk.report.render.html import page
 from fairdesk.report.render.json_format import structured

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairdesk.audit.store.details import LanguageKey
-from fairdesk.report.blocks import Fact, Facts, Grid, Heading, Report, Section, Text
+from fairdesk.document.blocks import Fact, Facts, Grid, Heading, Report, Section, Text
 from fairdesk.report.render.translation import translated
 from fairdesk.wording import catalogue, language, words
 from fairdesk.wording.language import moment_text, say, say_many, using

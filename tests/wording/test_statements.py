@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from fairdesk.data.formats.reading import read_table
-from fairdesk.report.blocks import stated
+from fairdesk.document.blocks import stated
 from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words

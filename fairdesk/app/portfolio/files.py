@@ -8,7 +8,7 @@ import msgspec
 
 from fairdesk.answers.answer import Question
 from fairdesk.app.portfolio.overview import Audited, Overview
-from fairdesk.report.blocks import Report
+from fairdesk.document.blocks import Report
 from fairdesk.report.export.tables import write_rows
 from fairdesk.report.render import html, pdf
 from fairdesk.report.writing import replacing

@@ -13,11 +13,11 @@ from fairdesk.app.outputs import AUDIT_FILE
 from fairdesk.app.portfolio.running import Standing
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.multiples import Multiples, Panel, on_one_scale
+from fairdesk.document.blocks import Callout, Chart, Fact, Grid, Report, Section, Text, chart_block
 from fairdesk.errors import FairDeskError
 from fairdesk.files import sha256
-from fairdesk.report.blocks import Callout, Chart, Fact, Grid, Report, Section, Text
 from fairdesk.report.document import Summary, summarised
-from fairdesk.report.render.drawing import drawn
+from fairdesk.report.render.drawing import with_drawings
 from fairdesk.wording import words
 from fairdesk.wording.statements import Evidence
 
@@ -199,7 +199,7 @@ def _report(found: Overview, summaries: dict[str, Summary]) -> Report:
         ]
         if answered:
             sections.append(_of_question(question, answered))
-    return Report(
+    made = Report(
         title=found.title,
         header=found.title[:80],
         kind=_KIND,
@@ -215,6 +215,7 @@ def _report(found: Overview, summaries: dict[str, Summary]) -> Report:
         manifest=msgspec.json.encode(found).decode(),
         moment=found.moment or "2000-01-01T00:00:00+00:00",
     )
+    return with_drawings(made)
 
 
 def _table(found: Overview) -> Section:
@@ -274,6 +275,6 @@ def _charts(question: Question, answered: Sequence[tuple[str, Answer]]) -> Itera
         for (name, each, _), chart in zip(with_chart, charts, strict=True)
     ]
     for first in range(0, len(panels), _TOGETHER):
-        picture = drawn(Multiples(panels[first : first + _TOGETHER]))
         part = f", from {panels[first].name}" if first else ""
-        yield Chart(*picture, caption=f"{question.title} By audit{part}")
+        pictures = Multiples(panels[first : first + _TOGETHER])
+        yield chart_block(pictures, f"{question.title} By audit{part}")

@@ -14,9 +14,9 @@ from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.details import Details
 from fairdesk.certify.proof.certificate import Header
+from fairdesk.document.blocks import Report
 from fairdesk.manual.reference.markup import plain, table
 from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.report.blocks import Report
 from fairdesk.report.content.form import FORM
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.provenance.manifest import Manifest

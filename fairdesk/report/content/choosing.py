@@ -13,9 +13,9 @@ from collections.abc import Collection, Iterable
 import msgspec
 
 from fairdesk.audit.store.details import Choice, TemplateKey
+from fairdesk.document.blocks import Block, Chart, Grid, Report, Section, without_empty
 from fairdesk.errors import ReportError
 from fairdesk.report import appendix
-from fairdesk.report.blocks import Block, Chart, Grid, Report, Section, without_empty
 from fairdesk.wording.language import say, using
 
 #: What no report can do without: what was not measured, and how to check the rest.

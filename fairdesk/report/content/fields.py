@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from fairdesk.audit.store.details import Categories, Details, Signer, TemplateKey
+from fairdesk.document.blocks import Fact
 from fairdesk.errors import ReportError, system_errors
-from fairdesk.report.blocks import Fact
 from fairdesk.report.content.form import FORM, Field
 from fairdesk.report.render.logo import check_logo
 from fairdesk.wording.language import date_text, fixed, say

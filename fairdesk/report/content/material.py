@@ -17,7 +17,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.records import LogEntry, RunRecord
 from fairdesk.data.table import Table
-from fairdesk.report.blocks import Fact, Text
+from fairdesk.document.blocks import Fact, Text
 from fairdesk.report.content.fields import facts, fields_of, filled_in
 from fairdesk.report.content.gathering import Gathered
 from fairdesk.report.content.kinds import TEMPLATES

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.report.blocks import Formula, Text
+from fairdesk.document.blocks import Formula, Text
 from fairdesk.wording.language import say
 
 Name = Literal["definitions", "limits"]

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from fairdesk.audit.store.details import TemplateKey
-from fairdesk.report.blocks import Note, Section, Text
+from fairdesk.document.blocks import Note, Section, Text
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.material import Material
 from fairdesk.wording.language import fixed, month_text, say

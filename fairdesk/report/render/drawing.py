@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from fairdesk.charts import svg
 from fairdesk.charts.shapes import Laid, Paper
 from fairdesk.charts.type import LEAD, extent
+from fairdesk.document.blocks import Answer, Block, Chart, Report
 
 #: The width of every chart: the text width of the report's page.
 WIDTH = 460.0
@@ -35,6 +38,33 @@ class Picture(NamedTuple):
 
     svg: str
     alt: str
+
+
+def with_drawings(report: Report) -> Report:
+    """Return a report whose charts are drawn for its page, in its language."""
+    return msgspec.structs.replace(
+        report,
+        sections=tuple(
+            msgspec.structs.replace(section, blocks=tuple(map(_drawn_block, section.blocks)))
+            for section in report.sections
+        ),
+    )
+
+
+def _drawn_block(block: Block) -> Block:
+    match block:
+        case Answer(chart=Chart() as small):
+            return msgspec.structs.replace(block, chart=_drawn_chart(small, NARROW))
+        case Chart():
+            return _drawn_chart(block, WIDTH)
+    return block
+
+
+def _drawn_chart(chart: Chart, width: float) -> Chart:
+    if chart.drawing is None:
+        return chart
+    picture = drawn(chart.drawing, chart.alt, width)
+    return msgspec.structs.replace(chart, drawing=None, svg=picture.svg)
 
 
 def drawn(chart: Shown, alt: str = "", width: float = WIDTH) -> Picture:

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from fairdesk.report.blocks import Report, evidence_in, terms_in
+from fairdesk.document.blocks import Report, evidence_in, terms_in
 from fairdesk.report.render.formulas import formula
 from fairdesk.report.render.pdf import printable
 from fairdesk.wording.language import frame

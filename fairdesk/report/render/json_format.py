@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fairdesk.report.blocks import Report
+from fairdesk.document.blocks import Report
 
 FORMAT, VERSION = "fairdesk-report", 1
 
@@ -12,7 +12,7 @@ FORMAT, VERSION = "fairdesk-report", 1
 def structured(report: Report) -> bytes:
     """Write a report as one JSON object: the same bytes for the same report.
 
-    Its members are those of `fairdesk.report.blocks.Report`, with ``"format"`` and ``"version"``
+    Its members are those of `fairdesk.document.blocks.Report`, with ``"format"`` and ``"version"``
     before them; a block has its kind in ``"type"``, and the manifest is an object, not a text.
     """
     content = {

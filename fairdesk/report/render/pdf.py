@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import msgspec
 
 from fairdesk.audit.store.details import Standard
+from fairdesk.document.blocks import Report, evidence_in, terms_in
 from fairdesk.files import resources
-from fairdesk.report.blocks import Report, evidence_in, terms_in
 from fairdesk.report.render import logo
 from fairdesk.report.render.lettering import parted
 from fairdesk.wording import language

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from fairdesk.report.blocks import Answer, Block, Fact, Facts, PairCard, Report
+from fairdesk.document.blocks import Answer, Block, Fact, Facts, PairCard, Report
 from fairdesk.wording.language import fixed_texts
 
 #: Which texts of a block may be fixed ones. Cells, values, and what a person wrote, are not.

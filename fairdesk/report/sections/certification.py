@@ -18,9 +18,8 @@ from fairdesk.certify.proof.certificate import rounding_sentence
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.proof import Spaces, space_around, space_of
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Block,
-    Chart,
     Fact,
     Facts,
     Grid,
@@ -29,10 +28,10 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
     appended,
+    chart_block,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
-from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.plan.compared import allowed_values, compared_values
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
@@ -255,8 +254,8 @@ def _run_blocks(material: Material, run: RunRecord) -> list[Block]:
 def _around(spec: AuditSpec, run: RunRecord, found: NeighbourhoodCounts) -> list[Block]:
     """Draw how many data rows are certified with their neighbours, and say what that is not."""
     return [
-        Chart(
-            *drawn(Spaces((space_around(spec, found),))),
+        chart_block(
+            Spaces((space_around(spec, found),)),
             caption="Data rows certified with their neighbours, falsified and undecided",
             key=f"bars-{run.id}",
             evidence="proven",
@@ -287,8 +286,8 @@ def _course(material: Material, run: RunRecord) -> list[Block]:
     if grown is None or len(grown.course) < 2:
         return []
     return [
-        Chart(
-            *drawn(course_of_proof(grown, whole=False)),
+        chart_block(
+            course_of_proof(grown, whole=False),
             caption="Progress of the certification",
             key=f"course-{run.id}",
             optional=True,
@@ -304,8 +303,8 @@ def _bars(
     spaces = [space_of(say("Input domain, all combinations equally likely"), proven)]
     if of_marginals is not None:
         spaces.append(space_of(say("Data-weighted (attributes assumed independent)"), of_marginals))
-    of_combinations = Chart(
-        *drawn(Spaces(tuple(spaces))),
+    of_combinations = chart_block(
+        Spaces(tuple(spaces)),
         caption="Certified, falsified and undecided shares of combinations, not of people",
         key=f"bars-{run}" if of_people is None else f"combinations-{run}",
         # the shares of all attributes together are told in numbers
@@ -315,8 +314,8 @@ def _bars(
     )
     if of_people is None:
         return [of_combinations]
-    population = Chart(
-        *drawn(Spaces((space_of(say("Population (a model of the data)"), of_people),))),
+    population = chart_block(
+        Spaces((space_of(say("Population (a model of the data)"), of_people),)),
         caption="Certified, falsified and undecided shares",
         key=f"bars-{run}",
         optional=True,

@@ -15,8 +15,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.lines import Drawing, Line
-from fairdesk.individual.shares.options import EstimateOptions
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Block,
     Callout,
     Chart,
@@ -27,10 +26,11 @@ from fairdesk.report.blocks import (
     Section,
     Statement,
     Text,
+    chart_block,
     stated,
 )
+from fairdesk.individual.shares.options import EstimateOptions
 from fairdesk.report.content.material import Material, not_run
-from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.events import Metric
@@ -170,7 +170,7 @@ def _studied(material: Material) -> list[Block]:
         caption = comparisons.study_caption(spec, studies)
         blocks += [Text(" ".join(filter(None, said)))]
         if chart is not None:
-            blocks.append(Chart(*drawn(chart), caption=caption, key="study", evidence="observed"))
+            blocks.append(chart_block(chart, caption=caption, key="study", evidence="observed"))
         blocks.append(
             Grid(
                 header=comparisons.STUDY_HEADER,
@@ -359,8 +359,8 @@ def _run_blocks(
     if run.found and len(names) > 1:
         counts = tuple(zip(names, run.sufficient_alone, strict=True))
         blocks.append(
-            Chart(
-                *drawn(Counts("", say("discriminatory pairs"), counts, run.found)),
+            chart_block(
+                Counts("", say("discriminatory pairs"), counts, run.found),
                 caption=say(
                     "Of {found} discriminatory pairs: those where changing this attribute alone "
                     "changes the decision; several may do so, or none. The counts depend on the "
@@ -519,7 +519,7 @@ def _course(run: RunRecord) -> list[Block]:
         share=words.percent(share.confidence, 1.0, 0),
     )
     key = f"course-{run.id}"
-    return [Chart(*drawn(chart), caption=caption, key=key, optional=True, evidence="estimated")]
+    return [chart_block(chart, caption=caption, key=key, optional=True, evidence="estimated")]
 
 
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
@@ -531,7 +531,7 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, ke
     x_title = say("instances tested")
     y_title = say("discriminatory pairs found")
     chart = Drawing(caption, x_title, y_title, tuple(lines))
-    return Chart(*drawn(chart), caption=caption, key=key, evidence="example")
+    return chart_block(chart, caption=caption, key=key, evidence="example")
 
 
 def _cost_chart(material: Material, run: RunRecord) -> Chart:
@@ -539,8 +539,8 @@ def _cost_chart(material: Material, run: RunRecord) -> Chart:
     course = material.progress[run.id]
     line = Line(material.short_name(run), course[:, 3], course[:, 2], "series 0")
     y_title = say("discriminatory pairs found")
-    return Chart(
-        *drawn(Drawing("", say("queries"), y_title, (line,))),
+    return chart_block(
+        Drawing("", say("queries"), y_title, (line,)),
         caption="Discriminatory pairs found, by queries",
         key=f"cost-{run.id}",
         optional=True,

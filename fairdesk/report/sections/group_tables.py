@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from fairdesk.answers.observed import Observed
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.report.blocks import Block, Grid, Heading, Text, stated
+from fairdesk.document.blocks import Block, Grid, Heading, Text, stated
 from fairdesk.report.content.material import Material
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words

@@ -15,7 +15,7 @@ from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
 from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Block,
     Code,
     Fact,

@@ -9,10 +9,9 @@ from typing import get_args
 from fairdesk.answers.pictures import models
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Block,
     Callout,
-    Chart,
     Fact,
     Facts,
     Grid,
@@ -20,11 +19,11 @@ from fairdesk.report.blocks import (
     Section,
     Text,
     appended,
+    chart_block,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.render.drawing import drawn
 from fairdesk.results.mitigation import Repair
 from fairdesk.results.trials import (
     chosen_of,
@@ -198,8 +197,8 @@ def _chart(spec: AuditSpec, run: RunRecord) -> list[Block]:
     if measure is None or len(chart.bars) < 2:
         return []
     return [
-        Chart(
-            *drawn(chart),
+        chart_block(
+            chart,
             caption=say(
                 "{measure}, with {confidence} confidence intervals",
                 measure=trial_words.measure_name(spec, measure),

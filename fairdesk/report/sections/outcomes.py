@@ -13,8 +13,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.kinds.heat import Heat
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark
-from fairdesk.groups.options import LEAST_SHARE
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Block,
     Callout,
     Chart,
@@ -23,11 +22,12 @@ from fairdesk.report.blocks import (
     Section,
     Text,
     appended,
+    chart_block,
     stated,
 )
+from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.legal import NO_ADVICE, notes
-from fairdesk.report.render.drawing import drawn
 from fairdesk.report.sections import group_tables as groups
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
@@ -498,8 +498,8 @@ def _observed(
     optional: bool = False,
 ) -> Chart:
     """Draw what was observed."""
-    return Chart(
-        *drawn(chart),
+    return chart_block(
+        chart,
         caption=caption,
         key=_key(what, table),
         optional=optional,
@@ -569,8 +569,9 @@ def _curves(table: GroupTable) -> list[Chart]:
     chart = Drawing("", *axes, tuple(lines), y_unit=unit, y_high=100.0, x_unit=unit)
     alt = say("{y} against {x}, by group. {said}.", x=axes[0], y=axes[1], said="; ".join(said))
     return [
-        Chart(
-            *drawn(chart, alt),
+        chart_block(
+            chart,
+            alt=alt,
             caption=say(
                 "Calibration by {attributes}; bins with fewer than {few} individuals are omitted",
                 attributes=words.listed(table.attributes),

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import everywhere, nearest
+from fairdesk.document.blocks import (
+    Block,
+    Callout,
+    Grid,
+    PairCard,
+    PairRow,
+    Section,
+    Text,
+    appended,
+)
 from fairdesk.report.appendix import KEY, TITLE
-from fairdesk.report.blocks import Block, Callout, Grid, PairCard, PairRow, Section, Text, appended
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows
 from fairdesk.wording import words

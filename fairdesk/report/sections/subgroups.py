@@ -8,7 +8,7 @@ from itertools import zip_longest
 from fairdesk.answers.pictures import SUBGROUPS_DRAWN, gaps_of, quoted
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Block,
     Callout,
     Chart,
@@ -19,11 +19,11 @@ from fairdesk.report.blocks import (
     Section,
     Text,
     appended,
+    chart_block,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.render.drawing import drawn
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
 from fairdesk.wording import figures, words
@@ -239,8 +239,8 @@ def _chart(
     spec: AuditSpec, mined: RuleSearchSummary, leaders: Sequence[RuleSet], key: str
 ) -> Chart:
     chart = gaps_of(spec, mined, leaders)
-    return Chart(
-        *drawn(chart),
+    return chart_block(
+        chart,
         caption=say("The rate with each term, and with other terms in the same texts")
         if mined.texts
         else say("The rate in each subgroup and that of all others"),

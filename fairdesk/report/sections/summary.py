@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.selection import answers
-from fairdesk.report import blocks
-from fairdesk.report.blocks import Block, Callout, Chart, Section, Statement, Text
+from fairdesk.document import blocks
+from fairdesk.document.blocks import Block, Callout, Section, Statement, Text
 from fairdesk.report.content.material import Material
-from fairdesk.report.render.drawing import NARROW, drawn
 from fairdesk.report.sections.pairs import pair_key
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say, say_many
@@ -74,9 +73,7 @@ def statements(material: Material) -> tuple[Statement, ...]:
 
 
 def _block(material: Material, answer: Answer) -> blocks.Answer:
-    chart = None
-    if answer.chart is not None:
-        chart = Chart(*drawn(answer.chart, width=NARROW), caption="")
+    chart = None if answer.chart is None else blocks.chart_block(answer.chart)
     return blocks.Answer(answer.question.title, _statement(material, answer), chart)
 
 

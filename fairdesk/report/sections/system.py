@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.report.blocks import Block, Callout, Fact, Facts, Section, SignatureLine, Text
+from fairdesk.document.blocks import Block, Callout, Fact, Facts, Section, SignatureLine, Text
 from fairdesk.report.content.fields import (
     FIELDS,
     TO_FILL_IN,

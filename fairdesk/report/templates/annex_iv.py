@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.verify.files import base_name
-from fairdesk.report.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
+from fairdesk.document.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections import summary, system

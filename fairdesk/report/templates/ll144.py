@@ -13,8 +13,18 @@ from itertools import groupby
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Categories
+from fairdesk.document.blocks import (
+    Block,
+    Callout,
+    Fact,
+    Facts,
+    Grid,
+    Heading,
+    Section,
+    Text,
+    stated,
+)
 from fairdesk.groups.options import LEAST_SHARE, MeasureOptions
-from fairdesk.report.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text, stated
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.content.published import (
     HISPANIC,

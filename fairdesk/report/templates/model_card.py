@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.report.blocks import Block, Fact, Facts, Heading, Section, SignatureLine, Text
+from fairdesk.document.blocks import Block, Fact, Facts, Heading, Section, SignatureLine, Text
 from fairdesk.report.content.fields import seen
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fairdesk.document.blocks import Grid, Statement, stated
 from fairdesk.groups.statistics import wilson_ends
-from fairdesk.report.blocks import Grid, Statement, stated
 from fairdesk.report.content.material import Material
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.trials import measure_of, trial_of

@@ -16,8 +16,8 @@ from fairdesk.audit.verify.reproducing import ReproduceRequest, changed_versions
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.document.blocks import Callout, Fact, Facts, Grid, Report, Section, Text
 from fairdesk.errors import ReportError
-from fairdesk.report.blocks import Callout, Fact, Facts, Grid, Report, Section, Text
 from fairdesk.report.content.status import check_marks
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import html

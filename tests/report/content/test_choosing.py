@@ -8,8 +8,8 @@ import pytest
 from pypdf import PdfReader
 
 from fairdesk.audit.store.details import Choice
+from fairdesk.document.blocks import Callout, Chart, Grid, Heading, Report, Section, Text
 from fairdesk.errors import ReportError
-from fairdesk.report.blocks import Callout, Chart, Grid, Heading, Report, Section, Text
 from fairdesk.report.content.choosing import check, chosen, parts, settled
 from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render import html
@@ -24,7 +24,7 @@ def grid(key, *, optional=False):
 
 
 def chart(key, *, optional=False):
-    return Chart("<svg/>", "", f"Chart {key}", key, optional)
+    return Chart("", f"Chart {key}", svg="<svg/>", key=key, optional=optional)
 
 
 def report(status="Draft", template="plain"):

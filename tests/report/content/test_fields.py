@@ -8,8 +8,8 @@ from typing import get_args
 import pytest
 
 from fairdesk.audit.store.details import Categories, Details, Signer, TemplateKey
+from fairdesk.document.blocks import Fact
 from fairdesk.errors import ReportError
-from fairdesk.report.blocks import Fact
 from fairdesk.report.content.fields import (
     FIELDS,
     SIGNED,

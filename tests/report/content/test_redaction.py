@@ -21,7 +21,7 @@ from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
-from fairdesk.report.blocks import PairCard, Text
+from fairdesk.document.blocks import PairCard, Text
 from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.report.content.choosing import parts
 from fairdesk.report.content.redaction import LEFT_OUT, NAMED, OTHER, SENTENCES, Shown

@@ -13,7 +13,7 @@ import pytest
 import fairdesk.report
 from fairdesk.audit.store.details import Choice
 from fairdesk.charts.kinds.counts import Counts
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Callout,
     Chart,
     Code,
@@ -86,10 +86,10 @@ def blocks_of(text):
             (text, ""), ((text, text), ("", text)), (1, 1), (1,), text, "grid", evidence="observed"
         ),
         Chart(
-            drawn(Counts("", "rows", [(text, 3)], 9)).svg,
             text,
             text,
-            "bars",
+            svg=drawn(Counts("", "rows", [(text, 3)], 9)).svg,
+            key="bars",
             evidence="estimated",
         ),
         PairCard(text, text, text, text, text, (row,), (row,)),

@@ -14,8 +14,7 @@ from pypdf import PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 
 from fairdesk.charts.kinds.counts import Counts
-from fairdesk.files import resources
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Callout,
     Chart,
     Code,
@@ -29,6 +28,7 @@ from fairdesk.report.blocks import (
     Statement,
     Text,
 )
+from fairdesk.files import resources
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.drawing import drawn
 from fairdesk.wording import language
@@ -408,7 +408,7 @@ def test_every_script_keeps_the_promises_everywhere(word):
                 Statement(word, word, (word,)),
                 Facts((Fact(word, word),)),
                 Grid((word,), ((word,),), (1.0,), caption=word),
-                Chart(bars.svg, bars.alt, word),
+                Chart(bars.alt, word, svg=bars.svg),
                 pair(rows=(PairRow(word, word, word, True),), title=word, note=word),
             ),
         ),
@@ -451,7 +451,7 @@ def test_the_same_report_gives_the_same_bytes_in_another_process_and_time_zone(t
     program = (
         "import sys, msgspec, pathlib\n"
         "from fairdesk.report.render import pdf as pages\n"
-        "from fairdesk.report.blocks import Report\n"
+        "from fairdesk.document.blocks import Report\n"
         "folder = pathlib.Path(sys.argv[1])\n"
         "made = msgspec.json.decode((folder / 'report.json').read_bytes(), type=Report)\n"
         "(folder / 'report.pdf').write_bytes(pages.pdf(made))\n"
@@ -470,7 +470,7 @@ def test_earlier_reports_are_not_kept_in_memory():
     program = (
         "from pathlib import Path\n"
         "from tests.report.pages_building import report\n"
-        "from fairdesk.report.blocks import Grid, Section\n"
+        "from fairdesk.document.blocks import Grid, Section\n"
         "from fairdesk.report.render import pdf as pages\n"
         "def pages_in_memory():\n"
         "    return int(Path('/proc/self/statm').read_text().split()[1])\n"
@@ -500,7 +500,7 @@ def test_very_long_names_break_and_stay_on_the_page():
             (
                 Statement("1", f"person changes with “{name}”.", (name,)),
                 Grid((name, "n"), ((name, "1"),), (1.0, 0.0), (1,), name),
-                Chart(bars.svg, bars.alt, name),
+                Chart(bars.alt, name, svg=bars.svg),
                 pair(rows=(row,), title=name),
             ),
         ),

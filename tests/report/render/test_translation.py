@@ -14,7 +14,7 @@ from babel.messages.pofile import read_po, write_po
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.store import Store
-from fairdesk.report.blocks import Chart, Facts, Formula, Grid, Note, PairCard, Report
+from fairdesk.document.blocks import Chart, Facts, Formula, Grid, Note, PairCard, Report
 from fairdesk.report.document import make_report
 from fairdesk.report.render import translation
 from fairdesk.report.render.pdf import pdf

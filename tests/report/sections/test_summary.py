@@ -11,8 +11,8 @@ from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
+from fairdesk.document.blocks import PairCard
 from fairdesk.report.appendix import KEY as APPENDIX
-from fairdesk.report.blocks import PairCard
 from fairdesk.report.content.gathering import SHOWN, gather
 from fairdesk.report.document import make_report
 from fairdesk.report.render.pdf import Preview

@@ -3,7 +3,7 @@
 import pytest
 
 from fairdesk.audit.store.details import Choice, Details, Signer
-from fairdesk.report.blocks import Callout, Facts, SignatureLine
+from fairdesk.document.blocks import Callout, Facts, SignatureLine
 from fairdesk.report.content.fields import FIELDS, fields_of, written
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report

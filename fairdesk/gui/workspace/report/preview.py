@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.document.blocks import Facts, Report
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
@@ -22,7 +23,6 @@ from fairdesk.gui.workspace.report.pages import FIT, ZOOMS, PagesView
 from fairdesk.gui.workspace.report.twin import section_text
 from fairdesk.gui.workspace.report.typesetting import Made, Setter, possible
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.report.blocks import Facts, Report
 from fairdesk.wording import words
 
 #: Milliseconds between a change in the form and new pages: some changes come in pairs.

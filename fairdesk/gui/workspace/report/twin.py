@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairdesk.report.blocks import (
+from fairdesk.document.blocks import (
     Answer,
     Block,
     Callout,

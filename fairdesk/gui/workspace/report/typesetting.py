@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from PySide6.QtCore import QObject, Signal
 
 from fairdesk.audit.store.store import Store
+from fairdesk.document.blocks import Report
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.workspace.report.twin import twin
 from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.report.blocks import Report
 from fairdesk.report.document import make_report
 from fairdesk.report.render.pdf import Preview
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fairdesk.data.columns.number_formats import written_like
 from fairdesk.data.columns.rereading import garbled_parts
 from fairdesk.data.table import Dialect, Kind, OddCell
-from fairdesk.report.blocks import Block, Grid, Heading, Text
+from fairdesk.document.blocks import Block, Grid, Heading, Text
 from fairdesk.report.content.material import Material
 from fairdesk.wording import words
 from fairdesk.wording.language import say, say_many

@@ -9,7 +9,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraint_check import checked
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
-from fairdesk.report.blocks import Block, Grid, Heading, Section, Text
+from fairdesk.document.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redaction import Shown
 from fairdesk.wording import comparisons, words

@@ -9,7 +9,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.verify.files import base_name
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Dialect, Kind
-from fairdesk.report.blocks import Block, Fact, Facts, Grid, Heading, Section, Text
+from fairdesk.document.blocks import Block, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections.plan.cells import garbled, odd_cells
 from fairdesk.report.sections.plan.compared import role_text, texts_summary

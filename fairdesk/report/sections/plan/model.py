@@ -8,10 +8,10 @@ from pathlib import Path
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.verify.files import base_name
+from fairdesk.document.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.usual import refitted
 from fairdesk.models.model import Fit, How, Input
-from fairdesk.report.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.wording import figures, words
 from fairdesk.wording.decisions import class_texts, favourable_text

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
-from fairdesk.audit.store.details import LanguageKey, Paper, TemplateKey
+from fairdesk.audit.store.details import LanguageKey, TemplateKey
+from fairdesk.audit.store.details import Paper as PaperKey
+from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.wording import statements
 from fairdesk.wording.statements import Evidence
 
@@ -123,12 +126,33 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
     appended: bool = False
 
 
-class Chart(msgspec.Struct, frozen=True, tag="chart"):
-    """A drawing (SVG), the same in words, and what it shows; the rest as in `Grid`."""
+class Drawing(Protocol):
+    """A description of a chart, of `fairdesk.charts.kinds`."""
 
-    svg: str
+    def alt(self) -> str:
+        """Return it in words."""
+
+    def lay_out(self, paper: Paper, marked: Marked = ..., /) -> Laid:
+        """Put everything in its place."""
+
+
+class Chart(msgspec.Struct, frozen=True, tag="chart"):
+    """A chart as a description, which its renderer lays out; the rest as in `Grid`.
+
+    Attributes
+    ----------
+    alt : str
+        The same in words.
+    drawing : Drawing, optional
+        The description; ``None`` once it is drawn for a file.
+    svg : str
+        The drawing for a file; empty before.
+    """
+
     alt: str
     caption: str
+    drawing: Any = None
+    svg: str = ""
     key: str = ""
     optional: bool = False
     evidence: Evidence = ""
@@ -145,7 +169,7 @@ class Answer(msgspec.Struct, frozen=True, tag="answer"):
     said : Statement
         The answer, or without a number what would give it.
     chart : Chart, optional
-        As narrow as `fairdesk.report.render.drawing.NARROW`.
+        Drawn as narrow as `fairdesk.report.render.drawing.NARROW`.
     """
 
     question: str
@@ -223,6 +247,21 @@ class SignatureLine(msgspec.Struct, frozen=True, tag="signature"):
     name: str
     role: str
     date: str
+
+
+def chart_block(
+    drawing: Drawing,
+    caption: str = "",
+    *,
+    alt: str = "",
+    key: str = "",
+    optional: bool = False,
+    evidence: Evidence = "",
+    appended: bool = False,
+) -> Chart:
+    """Return the block of a chart; ``alt`` describes it in other words than its own."""
+    described = alt or drawing.alt()
+    return Chart(described, caption, drawing, "", key, optional, evidence, appended)
 
 
 Block = (
@@ -309,7 +348,7 @@ class Report(msgspec.Struct, frozen=True):
     manifest: str
     template: TemplateKey = "plain"
     language: LanguageKey = "en"
-    paper: Paper = "a4"
+    paper: PaperKey = "a4"
     moment: str = ""
     author: str = ""
     redacted: str = ""
