@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Iterator
 
 
 class FairDeskError(Exception):
@@ -65,6 +66,13 @@ class WorkerError(FairDeskError):
 
 class ClusterError(FairDeskError):
     """A cluster cannot be reached, or its workers cannot run the audit."""
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Ask whether a name that is nearly the given one was meant; empty where none is near."""
+    names = {each.casefold(): each for each in known}
+    near = difflib.get_close_matches(given.casefold(), names, 1)
+    return f"Did you mean “{names[near[0]]}”?" if near else ""
 
 
 @contextmanager

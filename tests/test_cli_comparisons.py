@@ -16,7 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import audit as cli_audit
 from fairdesk.cli import main as cli
-from fairdesk.cli.summary import summary
+from fairdesk.cli.screen import screen
+from fairdesk.cli.summary import finished_of
 from fairdesk.wording import words
 from tests import phrases
 from tests.report.reading import text_of
@@ -87,7 +88,8 @@ def audited(folder, capsys, monkeypatch, *more):
     told = json.loads(capsys.readouterr().out)
     with Store.open(folder / "out" / "audit.fairdesk") as store:
         report = text_of(store)
-    return told, summary(outcomes[0]).replace(words.NBSP, " "), report
+    shown = screen(finished_of(outcomes[0]), everything=True).replace(words.NBSP, " ")
+    return told, " ".join(shown.split()), report
 
 
 def test_terminal_report_and_json_give_the_same_numbers(credit, tmp_path, capsys, monkeypatch):

@@ -24,7 +24,7 @@ from fairdesk.cli.commands import parse
 from fairdesk.cli.main import main
 from fairdesk.cli.parsing import USAGE
 from fairdesk.cli.reference import commands_page
-from fairdesk.cli.terminal import FAILED, INTERRUPTED, NOTHING_MEASURED, PARTLY
+from fairdesk.cli.terminal import CONDITION_MET, FAILED, INTERRUPTED, NOT_MEASURED, PARTLY
 from fairdesk.document.blocks import Report
 from fairdesk.manual.contents import CONTENTS
 from fairdesk.manual.pages import pages
@@ -106,7 +106,7 @@ def test_every_page_is_in_the_contents():
 def test_exit_codes_are_those_of_the_commands():
     page = (DOCS / "reference" / "command-line.md.in").read_text("utf-8")
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
-    assert codes == {0, FAILED, USAGE, NOTHING_MEASURED, PARTLY, INTERRUPTED}
+    assert codes == {0, FAILED, USAGE, NOT_MEASURED, CONDITION_MET, PARTLY, INTERRUPTED}
 
 
 def test_what_makes_the_pictures_is_there():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from fairdesk.cluster.worker import in_parts
 from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.domain.support import CompanionChoice
 from fairdesk.data.profiling.profile import problems
+from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError, concerning
 from fairdesk.wording import inspected
 from fairdesk.wording.companions import not_received, support_said
@@ -236,17 +237,12 @@ def _audit(
         files, trouble, unwritten = write_outputs(
             store, folder, lambda name: doing(f"writing {name}"), wanted, pair_files
         )
-        unseen = (each.name for each in spec.domain.unseen)
-        names = (*spec.domain.names, *unseen, spec.label)
         if question.standard is not None:
             # nobody asked for that method
             not_begun, refused = [*not_begun, *refused], []
         warnings = (
-            *_warnings(found, names),
-            *support_said(spec.domain),
-            *_not_compared(spec),
             *not_begun,
-            *_unmeasured(done),
+            *warnings_of(spec, found.table, done, inspected.notes(found)),
             *unweighed,
             *unwritten,
         )
@@ -266,10 +262,10 @@ def _audit(
 
 
 def _log_plan(store: Store, found: Inspection, runs: Sequence[RunSpec]) -> None:
-    """Log how often the model matches the outcome, and which runs are to be made."""
+    """Log how often the model matches the outcome, what to check, and which runs are to be made."""
     if (agreed := inspected.agreed(found.proof)) is not None:
         store.log(inspected.agreement(agreed), "begun", agreed)
-    for sentence in support_said(store.spec.domain):
+    for sentence in (*inspected.notes(found), *support_said(store.spec.domain)):
         store.log(sentence, "begun")
     store.plan_runs(runs)
 
@@ -358,17 +354,31 @@ def _not_compared(spec: AuditSpec) -> Iterator[str]:
             )
 
 
-def _warnings(found: Inspection, columns: Collection[str]) -> tuple[str, ...]:
-    """Gather what looks wrong: with the model, how it is fed, and the columns that are used.
+def warnings_of(
+    spec: AuditSpec, table: Table, runs: Collection[RunRecord], notes: Iterable[str]
+) -> tuple[str, ...]:
+    """Gather what looks wrong: runs without a result, the model, how it is fed, and columns.
 
     Of cells that are not what the rest of their column is, what was done with them is told too.
+
+    Parameters
+    ----------
+    notes : iterable of str
+        What was noticed when data and model were opened.
     """
-    sentences = [
-        f"{problem.what} {problem.remedy}" if problem.changes else problem.what
-        for problem in problems(found.table)
-        if problem.column in columns
-    ]
-    return (*inspected.warnings(found), *sentences)
+    columns = {*spec.domain.names, *(each.name for each in spec.domain.unseen), spec.label}
+    return (
+        *_unmeasured(runs),
+        *inspected.of_spec(spec),
+        *notes,
+        *(
+            f"{problem.what} {problem.remedy}" if problem.changes else problem.what
+            for problem in problems(table)
+            if problem.column in columns
+        ),
+        *support_said(spec.domain),
+        *_not_compared(spec),
+    )
 
 
 def plan_of(question: Question, found: Inspection) -> AuditPlan:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from math import isfinite
@@ -32,14 +31,15 @@ from fairdesk.cli.parsing import (
     options_by_method,
     whole_number,
 )
+from fairdesk.cli.screen import add_results, show
 from fairdesk.cli.subject import add_subject, subject_of
-from fairdesk.cli.summary import summary
+from fairdesk.cli.summary import finished_of
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
-    NOTHING_MEASURED,
+    NOT_MEASURED,
     complain,
-    print_lines,
+    print_json,
     progress_bar,
     stoppable_worker,
 )
@@ -242,6 +242,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
     add("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
     add_cluster(parser)
     add_json(parser)
+    add_results(parser)
 
 
 def check_audit(arguments: argparse.Namespace) -> None:
@@ -408,12 +409,11 @@ def _audit(arguments: argparse.Namespace) -> int:
     workers = stoppable_worker(arguments.cluster)
     with workers as (worker, stopped):
         question = _confirmed(worker, question)
-        with progress_bar(question.limit) as bar:
+        with progress_bar(question.limit, quiet=arguments.quiet) as bar:
             outcome = audit(worker, question, arguments.out, bar, stopped)
-    # in ASCII, so that it is JSON whatever the encoding of the output
-    print_lines(
-        json.dumps(msgspec.to_builtins(_figures(outcome))) if arguments.json else summary(outcome)
-    )
+    if arguments.json:
+        print_json(_figures(outcome), arguments.json, "runs")
+    met = show(finished_of(outcome), arguments)
     if outcome.failure:
         complain(outcome.failure)
         return FAILED
@@ -423,8 +423,8 @@ def _audit(arguments: argparse.Namespace) -> int:
         remedy = () if question.limit is None else ("Allow more time with --time.",)
         why = (*outcome.unmeasured, *remedy)
         complain(f"Nothing was measured, so no report was written. {' '.join(why)}")
-        return NOTHING_MEASURED
-    return 0
+        return NOT_MEASURED
+    return met
 
 
 def _figures(outcome: Outcome) -> dict[str, object]:

@@ -18,6 +18,7 @@ from fairdesk.cli.parsing import Parser
 from fairdesk.cli.portfolio.command import add_audit_many
 from fairdesk.cli.repair import add_repair, check_repair
 from fairdesk.cli.report import add_report, check_report
+from fairdesk.cli.screen import add_show
 from fairdesk.cli.terminal import FAILED, complain, sigterm_as_ctrl_c
 from fairdesk.cli.verify import add_reproduce, add_verify
 from fairdesk.errors import FairDeskError, TrustRequiredError
@@ -29,6 +30,7 @@ COMMANDS = (
     add_inspect,
     add_audit,
     add_audit_many,
+    add_show,
     add_repair,
     add_verify,
     add_reproduce,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 
 import msgspec
 
@@ -12,7 +11,7 @@ from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.runs.inspection import inspect, numbered_ways
 from fairdesk.cli.parsing import AddParser, add_json
 from fairdesk.cli.subject import add_subject, subject_of
-from fairdesk.cli.terminal import print_lines, spinner, stoppable_worker
+from fairdesk.cli.terminal import print_json, print_lines, spinner, stoppable_worker
 from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
 from fairdesk.data.domain.support import Support, written
 from fairdesk.wording import inspected
@@ -69,7 +68,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
             each.attribute: msgspec.to_builtins(written(each, plan.attributes()))
             for each in companions
         }
-        print_lines(json.dumps(figures))
+        print_json(figures, arguments.json)
     else:
         lines = (companion_said(each, plan.attributes()) for each in companions)
         print_lines("\n".join((inspected.summary(found, held, absent, tried), *lines)))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 import textwrap
 from collections.abc import Iterator
+from functools import partial
 
 from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import Option, options_of
 from fairdesk.cli.parsing import AddParser, add_json
-from fairdesk.cli.terminal import print_lines
+from fairdesk.cli.terminal import print_answer
 from fairdesk.wording import words
 
 _WIDTH = 80
@@ -44,11 +44,11 @@ def _methods(arguments: argparse.Namespace) -> int:
     """List the methods or describe one; gives the exit code."""
     if arguments.method is None:
         listed = {"methods": [_listed(method) for method in METHODS.values()]}
-        print_lines(json.dumps(listed) if arguments.json else "\n".join(_list()))
+        print_answer(arguments.json, lambda: listed, lambda: "\n".join(_list()), "methods")
         return 0
     method = METHODS[arguments.method]
-    print_lines(
-        json.dumps(_described(method)) if arguments.json else "\n".join(_description(method))
+    print_answer(
+        arguments.json, partial(_described, method), lambda: "\n".join(_description(method))
     )
     return 0
 

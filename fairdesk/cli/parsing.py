@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import re
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -10,7 +13,7 @@ from typing import Any, NoReturn
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
-from fairdesk.errors import FairDeskError, SpecError
+from fairdesk.errors import FairDeskError, SpecError, did_you_mean
 
 #: The exit code of a wrong command line.
 USAGE = 2
@@ -36,6 +39,28 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, **kwargs)
         self.set_defaults(parser=self)
 
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse, where each option is one that there is, and a value of ``--json`` is joined."""
+        given = [*(sys.argv[1:] if args is None else args)]
+        for token in itertools.takewhile(lambda each: each != "--", given):
+            name = token.partition("=")[0]
+            if not token.startswith("-") and self._subparsers is not None:
+                break
+            if re.fullmatch(r"--[\w-]+", name) and name not in self._option_string_actions:
+                near = did_you_mean(name, self._option_string_actions)
+                self.error(f"there is no option {name}. {near}".rstrip(". "))
+        joined = ["--json=auto" if each == "--json" else each for each in given]
+        return super().parse_known_args(joined, namespace)
+
+    def _check_value(self, action: argparse.Action, value: object) -> None:
+        """Refuse what is not among the choices, and name the one that is near."""
+        if action.choices is not None and value not in action.choices:
+            choices = [str(each) for each in action.choices]
+            near = did_you_mean(str(value), choices) or f"Choose from {', '.join(choices)}."
+            raise argparse.ArgumentError(action, f"there is no “{value}”. {near.rstrip('.')}")
+
     def naming(self, error: FairDeskError) -> str:
         """Return an error with the argument that sets what it is about, where it names none."""
         argument = _ARGUMENTS.get(error.setting, error.setting)
@@ -48,8 +73,9 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End the process with the message, and where to read more."""
-        said = message[:1].upper() + message[1:]
-        self.exit(USAGE, f"{self.prog}: {said}. See “{self.prog} --help”.\n")
+        said = message[:1].upper() + message[1:].rstrip(".")
+        end = "" if said.endswith("?") else "."
+        self.exit(USAGE, f"{self.prog}: {said}{end} See “{self.prog} --help”.\n")
 
 
 def _metavar(action: argparse.Action) -> tuple[str, ...]:
@@ -159,6 +185,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     """Add ``--json``."""
     parser.add_argument(
         "--json",
-        action="store_true",
-        help="print one JSON object with the figures and nothing else",
+        metavar="pretty|lines",
+        nargs="?",
+        const="auto",
+        choices=("auto", "pretty", "lines"),
+        help=(
+            "print the figures as JSON and nothing else; indented on a terminal or with "
+            "--json=pretty, with --json=lines an object a line for each run"
+        ),
     )

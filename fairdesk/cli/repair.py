@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -18,9 +18,9 @@ from fairdesk.cli.parsing import AddParser, add_cluster, add_json, options_by_me
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
-    NOTHING_MEASURED,
+    NOT_MEASURED,
     complain,
-    print_lines,
+    print_answer,
     progress_bar,
     stoppable_worker,
     table_lines,
@@ -215,17 +215,16 @@ def _repair(arguments: argparse.Namespace) -> int:
     question = repair_of(arguments)
     with stoppable_worker(arguments.cluster) as (worker, stopped), progress_bar() as bar:
         outcome = repair(worker, question, bar, stopped)
-    if arguments.json:
-        print_lines(json.dumps(msgspec.to_builtins(_repair_figures(outcome))))
-    else:
-        print_lines(_repair_summary(outcome))
+    print_answer(
+        arguments.json, partial(_repair_figures, outcome), partial(_repair_summary, outcome)
+    )
     run = outcome.run
     if trouble := run.message if run.state == "failed" else outcome.trouble:
         complain(trouble)
         return FAILED
     if stopped() or run.state == "stopped":
         return INTERRUPTED
-    return 0 if trials_of(run.figures) else NOTHING_MEASURED
+    return 0 if trials_of(run.figures) else NOT_MEASURED
 
 
 def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,7 +12,7 @@ import msgspec
 from fairdesk.app.report import ReportQuestion, report, report_parts
 from fairdesk.audit.store.details import LanguageKey, Paper, Redaction, Standard, TemplateKey
 from fairdesk.cli.parsing import AddParser, add_json
-from fairdesk.cli.terminal import print_lines, table_lines
+from fairdesk.cli.terminal import print_answer, table_lines
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.document import Format, Written
@@ -154,15 +154,14 @@ def _report(arguments: argparse.Namespace) -> int:
     """Write a report, and tell what was written; gives the exit code."""
     if arguments.list_parts:
         listed = report_parts(arguments.audit, changes_of(arguments))
-        print_lines(
-            json.dumps(msgspec.to_builtins(listed))
-            if arguments.json
-            else "\n".join(table_lines(_PART_HEADS, [_part_row(part) for part in listed]))
+        rows = [_part_row(part) for part in listed]
+        print_answer(
+            arguments.json, lambda: listed, lambda: "\n".join(table_lines(_PART_HEADS, rows))
         )
         return 0
     written = report(report_of(arguments))
-    print_lines(
-        json.dumps(_written_figures(written)) if arguments.json else _written_summary(written)
+    print_answer(
+        arguments.json, partial(_written_figures, written), partial(_written_summary, written)
     )
     return 0
 

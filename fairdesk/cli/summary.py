@@ -1,160 +1,372 @@
-"""What ``fairdesk audit`` prints when it is done: the answers on one screen."""
+"""What a finished audit says in the terminal: its figures, as window and report have them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from fairdesk.answers.answer import Question
+from fairdesk.answers.answer import Answer, Question
+from fairdesk.answers.observed import Observed, observed
 from fairdesk.answers.rates import decision_tables, rates_sentences, without_misfit
-from fairdesk.answers.selection import best_run, best_shares
-from fairdesk.app.audit import Outcome
-from fairdesk.app.outputs import REPORT
+from fairdesk.answers.selection import answers, best_run, best_shares, pairs_found
+from fairdesk.app.audit import Outcome, warnings_of
+from fairdesk.app.outputs import AUDIT_FILE, MANIFEST, OUTPUTS, REPORT
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
-from fairdesk.audit.store.records import RunRecord
-from fairdesk.results.groups import GroupTable
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
+from fairdesk.audit.store.records import Agreement, RunRecord
+from fairdesk.audit.store.store import Store
+from fairdesk.audit.verify.log import recorded_agreement
+from fairdesk.report.content.status import standing
+from fairdesk.report.export.exports import GROUP_FILES
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven
 from fairdesk.wording import comparisons, figures, inspected, words
-from fairdesk.wording.groups.tables import rate_of, worst_of
+from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.companions import companion_said
+from fairdesk.wording.groups.sentences import lowest, of_main_kind
+from fairdesk.wording.groups.subgroups import (
+    by_category,
+    category_statement,
+    is_significant,
+    leaders,
+    mined_with,
+    quoted_gap,
+)
+from fairdesk.wording.groups.tables import (
+    is_shown,
+    outcome_of,
+    rate_of,
+    reference_of,
+    shown_of,
+    worst_of,
+)
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.proofs import model_sentence, proven_of, proven_statement
+from fairdesk.wording.rules import rule_phrase
+from fairdesk.wording.statements import Statement
 
 #: So many pairs of values whose decision differs are printed: those that differ most.
 _MOST_PAIRS = 3
-#: Groups of an attribute on a line: the reference, and those with the lowest ratios.
-_MOST_GROUPS = 4
 #: Runs of these kinds are in the tables above the others.
 _IN_TABLES = (QuestionKind.RATES, QuestionKind.SHARE)
 
 
-def summary(outcome: Outcome) -> str:
-    """Say what came of an audit: groups, rows whose decision changes, then every other run."""
-    spec = outcome.spec
-    selected, changing = list(_selected(outcome)), list(_changing(outcome))
-    tabled = {
-        QuestionKind.RATES: bool(selected),
-        QuestionKind.SHARE: bool(changing),
-    }
-    others = [
-        run for run in outcome.runs if not tabled.get(method_named(run.spec.method).answers, False)
-    ]
-    several = len(outcome.runs) > 1
-    about = f"{spec.title}: {words.counted(spec.data.rows, spec.person)}."
-    lines = [
-        f"{about} {inspected.agreement(inspected.agreed(outcome.found.proof))}",
-        *_block(selected),
-        *_block(changing),
-        *_block([line for run in others for line in _run_lines(outcome, run, short=several)]),
-        *_block(
-            [
-                *(f"Left out: {why}" for why in outcome.left_out.values()),
-                *(f"Warning: {warning}" for warning in outcome.warnings),
-            ]
-        ),
-        *_block(_files(outcome.files)),
-    ]
-    return "\n".join(lines)
+class Finished(NamedTuple):
+    """A finished audit.
+
+    Attributes
+    ----------
+    seen : tuple[Observed, ...]
+        The outcomes of groups in the data.
+    agreed : Agreement, optional
+        How often the decision matches the recorded outcome; ``None`` where that is not known.
+    warnings, left_out : tuple[str, ...]
+        What to check, and which methods a plan left out, a sentence or two each.
+    files : Mapping[str, str]
+        Name and place of each file of the audit.
+    status : str
+        Of the report: ``"Draft"`` or ``"Final"``.
+    """
+
+    spec: AuditSpec
+    runs: tuple[RunRecord, ...]
+    seen: tuple[Observed, ...]
+    agreed: Agreement | None
+    warnings: tuple[str, ...]
+    left_out: tuple[str, ...]
+    files: Mapping[str, str]
+    plausible: Mapping[int, PlausibleShare]
+    status: str = "Draft"
+
+    def tables(self, of: str) -> list[GroupTable]:
+        """Return the tables of the ``"decisions"`` or of the recorded outcomes (``"label"``)."""
+        found = [table for each in self.seen for table in each.outcomes if table.of == of]
+        measured = decision_tables(self.runs) if of == "decisions" else ()
+        return of_main_kind(self.spec, measured or found)
+
+    @property
+    def outcome(self) -> str:
+        """The favourable decision, as the table of groups calls it."""
+        tables = self.tables("decisions") or self.tables("label")
+        return outcome_of(self.spec, tables[0]) if tables else self.spec.favourable
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """The answers that window and report give."""
+        return answers(self.spec, self.runs, self.seen)
 
 
-def _block(lines: list[str]) -> list[str]:
-    return ["", *lines] if lines else []
-
-
-def _files(files: Mapping[str, str]) -> list[str]:
-    """Name the files of each folder on a line, the report last."""
-    folders: dict[str, list[str]] = {}
-    for name, path in files.items():
-        if name != REPORT:
-            folders.setdefault(str(Path(path).parent), []).append(Path(path).name)
-    made = [f"Files in {folder}: {', '.join(names)}" for folder, names in folders.items()]
-    return [*made, *(f"Report ready: {files[REPORT]}" for _ in [0] if REPORT in files)]
-
-
-def _selected(outcome: Outcome) -> Iterator[str]:
-    """Yield the model's selection rates by group, an attribute a line."""
-    alone = [each for each in decision_tables(outcome.runs) if len(each.attributes) == 1]
-    rows = [(each.attributes[0], _rates(each), _ratio(each)) for each in alone if each.lines]
-    if not rows:
-        return
-    yield "SELECTED BY THE MODEL"
-    wide, long = (max(len(row[place]) for row in rows) for place in (0, 1))
-    for name, rates, ratio in rows:
-        yield f"  {name:<{wide}}  {rates:<{long}}  {ratio}".rstrip()
-    if any(line.below for each in alone for line in each.lines):
-        yield "  ! below 0.80, the four-fifths threshold: a screening rule, not a legal conclusion"
-
-
-def _rates(table: GroupTable) -> str:
-    places = sorted(
-        (place for place, line in enumerate(table.lines) if line.rate is not None),
-        key=lambda place: (place != table.reference, table.lines[place].impact_ratio or 9.0),
+def finished_of(outcome: Outcome) -> Finished:
+    """Return an audit that has just been made."""
+    tables = decision_tables(outcome.runs)
+    return Finished(
+        outcome.spec,
+        outcome.runs,
+        observed(outcome.spec, outcome.found.table, tables),
+        inspected.agreed(outcome.found.proof),
+        outcome.warnings,
+        tuple(outcome.left_out.values()),
+        outcome.files,
+        outcome.plausible,
     )
-    shown = [f"{table.lines[i].values[0]} {rate_of(table, table.lines[i])}" for i in places]
-    return words.some(shown, _MOST_GROUPS)
 
 
-def _ratio(table: GroupTable) -> str:
-    worst = worst_of(table)
-    if worst is None or worst.impact_ratio is None:
-        return ""
-    sign = " !" if worst.below else ""
-    return f"ratio {words.number(worst.impact_ratio, 2)} ({worst.values[0]}){sign}"
+def finished_in(path: Path) -> Finished:
+    """Return the audit in an audit file.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be read.
+    """
+    with Store.read(path) as store:
+        spec, table, runs = store.spec, store.table(), tuple(store.runs())
+        log, people = store.log_entries(), spec.domain.people(table)
+        plausible = {run.id: plausible_share(store, people, run.id) for run in runs if run.found}
+        status = standing(store, store.choice().template).word
+    # what companions there are is said by the plan, too
+    noted = [each.what for each in log if each.kind == "begun" and not each.facts]
+    dropped = [each.what for each in log if each.kind == "planned" and '"dropped"' in each.facts]
+    warnings = dict.fromkeys((*dropped, *warnings_of(spec, table, runs, noted)))
+    beside = [path.with_name(each) for each in (*OUTPUTS, *GROUP_FILES, MANIFEST)]
+    return Finished(
+        spec,
+        runs,
+        observed(spec, table, decision_tables(runs)),
+        next(filter(None, map(recorded_agreement, log)), None),
+        tuple(warnings),
+        (),
+        {AUDIT_FILE: str(path.absolute())}
+        | {each.name: str(each.absolute()) for each in beside if each.exists()},
+        {run: share for run, share in plausible.items() if share is not None},
+        status,
+    )
 
 
-def _changing(outcome: Outcome) -> Iterator[str]:
-    """Yield for how many rows the decision changes, by each attribute, and the audit studies."""
-    spec, run = outcome.spec, best_run(Question.SHARE, outcome.runs)
-    told = [share for _, share in best_shares(outcome.runs) if share.whom == "data"]
+def group_rows(audit: Finished, *, everything: bool) -> list[list[tuple[str, ...]]]:
+    """Return for each attribute its groups, a row each, the attribute with the lowest ratio first.
+
+    Of each attribute the group with the lowest ratio and the reference, or all. A row is:
+    attribute, group, rate and ratio of the decisions, rate and ratio of the recorded outcomes.
+    """
+    of_model, of_records = (
+        {each.attributes[0]: each for each in audit.tables(of) if len(each.attributes) == 1}
+        for of in ("decisions", "label")
+    )
+    left, found = list((of_model or of_records).values()), []
+    while left:
+        left.remove(table := lowest(left))
+        lines = [*filter(None, (_lowest_line(table), reference_of(table)))] or table.lines[:2]
+        tables = [each.get(table.attributes[0]) for each in (of_model, of_records)]
+        shown = [line for line in table.lines if line.rate is not None] if everything else lines
+        cells = [[cell for each in tables for cell in _cells(each, line)] for line in shown]
+        found.append(
+            [
+                (*table.attributes, *line.values, *row)
+                for line, row in zip(shown, cells, strict=True)
+            ]
+        )
+    return found
+
+
+def _lowest_line(table: GroupTable) -> GroupLine | None:
+    """Return the group that is shown to have the lowest rate, else the lowest that is compared."""
+    others = [each for each in table.lines if each is not reference_of(table)]
+    compared = [each for each in others if each.impact_ratio is not None]
+    return shown_of(table) or min(compared, key=lambda each: each.impact_ratio or 0, default=None)
+
+
+def _cells(table: GroupTable | None, group: GroupLine) -> tuple[str, str]:
+    """Write rate and ratio of a group: ``!`` is below the threshold, ``~`` may be chance."""
+    found = () if table is None else table.lines
+    line = next((each for each in found if each.values == group.values), None)
+    if table is None or line is None or line.rate is None:
+        return "", ""
+    ratio = "" if line.impact_ratio is None else words.number(line.impact_ratio, 2)
+    if ratio:
+        ratio += " !" if line.below else "  "
+        ratio = ratio if is_shown(table, line) else f"{ratio[:-1]}~"
+    return rate_of(table, line), "ref.  " if line is reference_of(table) else ratio
+
+
+def lowest_ratio(audit: Finished) -> float | None:
+    """Return the lowest impact ratio of the decisions, as the report has it.
+
+    Returns
+    -------
+    float, optional
+        1 where no group is shown to have a lower rate; ``None`` where no two can be compared.
+    """
+    compared = [each for each in audit.tables("decisions") if worst_of(each) is not None]
+    shown = shown_of(lowest(compared)) if compared else None
+    return None if not compared else 1.0 if shown is None else shown.impact_ratio
+
+
+def changing_share(audit: Finished) -> Share | None:
+    """Return the share of rows whose decision changes; ``None`` where there is no answer."""
+    shares = [share for _, share in best_shares(audit.runs) if share.whom == "data"]
+    return next((each for each in shares if comparisons.is_answered(audit.spec, each)), None)
+
+
+def change_rows(audit: Finished) -> list[tuple[str, ...]]:
+    """Return a row for each attribute and all together: name, count, share, losses and gains."""
+    spec, run = audit.spec, best_run(Question.SHARE, audit.runs)
+    held = () if run is None else comparisons.shares_of(run.figures)
+    shares = sorted((each for each in held if each.whom == "data"), key=lambda s: len(s.attributes))
+    rows: list[tuple[str, ...]] = []
+    for share in shares:
+        if len(share.attributes) in (1, len(shares[-1].attributes)):
+            said = figures.share_statement(spec, share, () if run is None else run.figures)
+            answered = comparisons.is_answered(spec, share)
+            cells = _counts(share) if answered else ("not known yet", "", said.value.lower())
+            rows.append((words.listed(share.attributes, "or"), *cells))
+    return rows
+
+
+def term_rows(audit: Finished) -> list[tuple[str, ...]]:
+    """Return the same for each category of the identity terms that were replaced in texts."""
+    rows: list[tuple[str, ...]] = []
+    for terms in (terms for run in audit.runs for terms in by_category(run.figures)):
+        texts = max(terms, key=lambda each: (each.flips, -each.tried)).tried
+        rates = [words.percent(each.rate, 1.0) for each in terms]
+        told = f"{rates[0]} (“{terms[0].term}”) to {rates[-1]} (“{terms[-1].term}”)"
+        told = f"{rates[0]} with every term" if rates[0] == rates[-1] else told
+        count = f"{category_statement(audit.spec, terms).value} of {words.number(texts)}"
+        rows.append((terms[0].category, count, "", f"favourable: {told}"))
+    return rows
+
+
+def _counts(share: Share) -> tuple[str, str, str]:
+    """Write the count of a share, the share, and who would lose and who would gain."""
+    if not share.exhaustive:
+        return figures.short_share(share), "", figures.share_known(share)
+    counted = f"{words.number(share.hits)} of {words.number(share.n_samples)}"
+    told = ""
+    if share.gains is not None and share.losses is not None:
+        told = f"{words.number(share.losses)} lose, {words.number(share.gains)} gain"
+    return counted, words.percent(share.hits, share.n_samples), told
+
+
+def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
+    """Yield what changes with a protected attribute, and what is not compared."""
+    spec, run = audit.spec, best_run(Question.SHARE, audit.runs)
+    told = [share for _, share in best_shares(audit.runs) if share.whom == "data"]
     if run is None or not told:
         return
-    yield "SAME PERSON, PROTECTED ATTRIBUTE CHANGED: THE DECISION CHANGES FOR"
-    shares = [each for each in comparisons.shares_of(run.figures) if each.whom == "data"]
-    shares.sort(key=lambda each: len(each.attributes))
-    wide = max(len(words.listed(each.attributes, "or")) for each in shares)
-    answered = [each for each in shares if comparisons.is_answered(spec, each)]
-    for each in shares:
-        name = f"{words.listed(each.attributes, 'or'):<{wide}}"
-        if each in answered:
-            yield f"  {name}  {_counts(each)}"
-        else:
-            yield f"  {name}  {figures.share_statement(spec, each, run.figures).sentence}"
-    for companion in spec.domain.support.companions:
-        yield f"  {comparisons.companion_text(spec.domain, companion)}"
-    tables = decision_tables(outcome.runs)
+    along = [
+        f"with {each.by} changes {comparisons.companion_text(spec.domain, each)}"
+        for each in spec.domain.support.companions
+    ]
+    yield words.capital("; ".join(along))
+    if not everything:
+        counted = comparisons.compared_rows(run.figures).get("all")
+        if counted is not None and comparisons.every_sentence(spec, run.figures):
+            example = words.shortened(comparisons.unsupported_example(spec.domain), 26)
+            named = f": {example} and others" if example else ""
+            yield f"Excluded as impossible{named}; with them {words.number(counted.hits)}."
+        return
+    tables = decision_tables(audit.runs)
     for study in comparisons.studies_of(spec, run.figures):
-        yield f"  {comparisons.study_sentence(spec, study)}"
-        if said := comparisons.against_sentence(spec, study, tables):
-            yield f"  {said}"
-    beside = (
-        *(comparisons.unsupported_sentence(spec, each) for each in answered[-1:]),
-        comparisons.every_sentence(spec, run.figures),
-        figures.changed_answers(run),
-        words.ending(run),
-    )
-    yield from (f"  {each}" for each in beside if each)
+        yield comparisons.study_sentence(spec, study)
+        yield comparisons.against_sentence(spec, study, tables)
+    for share in comparisons.shares_of(run.figures):
+        if share.whom == "data" and not comparisons.is_answered(spec, share):
+            yield figures.share_statement(spec, share, run.figures).sentence
+    yield comparisons.unsupported_sentence(spec, told[0])
+    yield comparisons.every_sentence(spec, run.figures)
+    yield figures.changed_answers(run)
+    yield words.ending(run)
 
 
-def _counts(share: Share) -> str:
-    """Write the count of a share with who would lose and who would gain."""
-    if not share.exhaustive:
-        return f"{figures.short_share(share)} ({figures.share_known(share)})"
-    counted = f"{words.number(share.hits)} of {words.number(share.n_samples)}"
-    said = f"{counted:<14}  {words.percent(share.hits, share.n_samples, 1):>7}"
-    if share.gains is None or share.losses is None:
-        return said
-    return f"{said}   {words.number(share.losses)} lose, {words.number(share.gains)} gain"
+#: The word with which each answer begins.
+_LEADS = {
+    Question.EXAMPLE: "EXAMPLES",
+    Question.CERTAIN: "PROVEN",
+    Question.SUBGROUPS: "SUBGROUP",
+    Question.MITIGATION: "RETRAINED",
+}
 
 
-def _run_lines(outcome: Outcome, run: RunRecord, *, short: bool) -> tuple[str, ...]:
+def results(audit: Finished, *, counted: bool) -> Iterator[tuple[str, str]]:
+    """Yield the other answers, each with a word for what it is; then what is not known.
+
+    Parameters
+    ----------
+    counted : bool
+        Whether the rows whose decision changes were counted: then no share of combinations, which
+        are not people, is quoted.
+    """
+    runs = {run.id: run for run in audit.runs}
+    for each in audit.answers:
+        run, said = runs.get(each.run or 0), each.said
+        if each.question not in _LEADS or not each.known or run is None:
+            continue
+        text, label = said.sentence, f"{said.label[:1].lower()}{said.label[1:]}"
+        match each.question:
+            case Question.EXAMPLE if said.evidence:
+                found = words.counted(pairs_found(audit.runs), "discriminatory pair")
+                text = f"{found}: examples, not a rate."
+            case Question.CERTAIN if neighbourhoods_of(run.figures) is not None:
+                text = f"{said.value}: {label}."
+            case Question.CERTAIN if counted and said.evidence == "proven":
+                text = "Only of combinations of values, which are not people: see the report."
+            case Question.SUBGROUPS:
+                text = said.brief or text
+                text = _widest(audit.spec, run, said) or text
+        yield _LEADS[each.question], text
+    for run in audit.runs:
+        if method_named(run.method).answers is QuestionKind.DIAGNOSIS:
+            yield "SEARCH", figures.headline(audit.spec, run).sentence
+    tabled = (Question.GROUPS,) if counted else (Question.GROUPS, Question.SHARE)
+    for each in audit.answers:
+        if each.question in tabled and not each.known and audit.spec.domain.grouping:
+            yield "NOT KNOWN", f"{each.question.title} {each.said.sentence}"
+    if audit.spec.predictions:
+        yield "NOT KNOWN", f"{Question.SHARE.title} There is no model to query."
+
+
+def _widest(spec: AuditSpec, run: RunRecord, said: Statement) -> str:
+    """Say shortly which subgroup has the widest gap; empty where nothing was mined."""
+    sets = [each for _, found in mined_with(run.figures) for each in leaders(found)]
+    widest = max(sets, key=lambda each: each.score, default=None)
+    if widest is None or said.value != words.number(100 * quoted_gap(widest), 1):
+        return ""
+    if not is_significant(widest):
+        return "The largest gap of a subgroup to all others may be due to chance."
+    gap = f"{said.value} percentage points to all others"
+    return f"Largest gap: {rule_phrase(spec, widest.conditions)}, {gap}."
+
+
+def to_check(audit: Finished, *, everything: bool) -> Iterator[str]:
+    """Yield how runs ended that did not end by themselves, and what looks wrong."""
+    for run in audit.runs:
+        if ended := words.ending(run):
+            yield f"{METHODS[run.spec.method].title}: {ended}"
+    # what changes together is said with what changes
+    domain = audit.spec.domain
+    told = [companion_said(each, domain.attributes) for each in domain.support.companions]
+    yield from (each for each in audit.warnings if everything or each not in told)
+
+
+def run_lines(audit: Finished, *, tabled: bool) -> Iterator[str]:
+    """Yield everything that came of each run; of those in the tables only where there are none."""
+    for run in audit.runs:
+        if not tabled or method_named(run.method).answers not in _IN_TABLES:
+            yield from _run_lines(audit, run, short=len(audit.runs) > 1)
+
+
+def _run_lines(audit: Finished, run: RunRecord, *, short: bool) -> tuple[str, ...]:
     """Say what came of one run; shortly where there are several."""
-    spec, title = outcome.spec, METHODS[run.spec.method].title
-    share = outcome.plausible.get(run.id)
+    spec, title = audit.spec, METHODS[run.spec.method].title
+    share = audit.plausible.get(run.id)
     said = figures.headline(spec, run, None if share is None else share.reference)
     if short and said.value:
         return (f"{title}: {said.sentence} {words.capital(figures.effort(run))}.",)
-    tables = decision_tables(outcome.runs)
+    tables = decision_tables(audit.runs)
     quoted = without_misfit(spec, run.figures, tables)
     of_people = proven_of(quoted, "people")
     rest = [each for each in quoted if not (isinstance(each, Proven) and each.of == "people")]
@@ -170,7 +382,7 @@ def _run_lines(outcome: Outcome, run: RunRecord, *, short: bool) -> tuple[str, .
         *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said.sentence),
         *([proven_statement(of_people).sentence, model_sentence(spec)] if of_people else []),
         *rates_sentences(spec, run.figures, tables),
-        *([_more_pairs(more, outcome.files)] if more > 0 else []),
+        *([_more_pairs(more, audit.files)] if more > 0 else []),
         *([plausible_pairs(share).sentence] if share is not None else []),
         *([run.message] if run.state == "done" and run.message else []),
         f"{words.capital(figures.effort(run))}.",

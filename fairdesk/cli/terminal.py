@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.stages import COMPILING, UNTIMED, stage
@@ -19,9 +24,15 @@ from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ReportError, WorkerError, system_errors
 from fairdesk.wording import figures, words
 
-#: Exit codes; ``NOTHING_MEASURED``: an audit without a result; ``PARTLY``: no mismatch, and
-#: something could not be checked.
-FAILED, NOTHING_MEASURED, PARTLY, INTERRUPTED = 1, 3, 5, 130
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+#: Exit codes; ``NOT_MEASURED``: an audit without a result, or without that of a condition;
+#: ``CONDITION_MET``: one of --fail-if holds; ``PARTLY``: no mismatch, and something could not be
+#: checked.
+FAILED, NOT_MEASURED, CONDITION_MET, PARTLY, INTERRUPTED = 1, 3, 4, 5, 130
+#: Seconds of a command of which nothing is said without a terminal; and between two lines.
+SILENT, PAUSE = 10.0, 30.0
 
 
 @contextmanager
@@ -86,11 +97,49 @@ def sigterm_as_ctrl_c() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+class _Lines:
+    """Says on standard error what goes on, where no terminal shows a bar.
+
+    A command that takes seconds says nothing; later each new thing, and seldom how far it is.
+    """
+
+    def __init__(self) -> None:
+        self._began, self._at, self._what = time.monotonic(), 0.0, ""
+        self._compiles = False
+
+    def say(self, what: str, standing: str = "") -> None:
+        """Say what is done now, or after a pause how it stands."""
+        passed = time.monotonic() - self._began
+        if passed < SILENT or (what == self._what and passed - self._at < PAUSE):
+            return
+        said = f"{what}: {standing}" if standing and what == self._what else what
+        self._what, self._at = what, passed
+        complain(f"{words.duration(passed)}: {said}")
+
+    def show(self, state: RunState, before: str = "") -> None:
+        """Say how a run is, and once that it waits for what is compiled.
+
+        The model is opened before the first run, which has the number 0: that may wait, too.
+        """
+        compiles = state.phase in UNTIMED or (not state.id and not kernel_cache.is_made())
+        if compiles and not self._compiles:
+            self._compiles = True
+            doing = words.capital(stage(state.phase if state.id else COMPILING))
+            complain(f"{doing}: the run begins after that, in some minutes.")
+        runs = state.id and state.state in ("running", "paused")
+        what = METHODS[state.method].title if runs else "writing the files"
+        done = words.percent(state.done, state.total, 0) if state.total else ""
+        standing = (stage(state.phase), done, figures.standing(state) if runs else "")
+        self.say(
+            before + (what if state.id else stage(state.phase)), ", ".join(filter(None, standing))
+        )
+
+
 @contextmanager
 def spinner() -> Iterator[Callable[[str], None]]:
-    """Return what shows what goes on: a line on a terminal, else nothing."""
+    """Return what shows what goes on: a line on a terminal, else a line now and then."""
     if not sys.stderr.isatty():
-        yield lambda _sentence: None
+        yield _Lines().say
         return
     # a tenth of a second that only a terminal needs
     from rich.console import Console  # noqa: PLC0415
@@ -119,56 +168,23 @@ class AuditsBar(NamedTuple):
 
 
 @contextmanager
-def progress_bar(limit: float | None = None) -> Iterator[Callable[[RunState], None]]:
-    """Return what shows a state: a bar on a terminal, else only that a run waits for a compiler.
+def progress_bar(
+    limit: float | None = None, *, quiet: bool = False
+) -> Iterator[Callable[[RunState], None]]:
+    """Return what shows a state: a bar on a terminal, else a line now and then.
 
     The time beside it is that of the whole command; ``limit``: how many seconds it may take.
     """
-    if not sys.stderr.isatty():
-        yield _say_compiling()
+    if quiet or not sys.stderr.isatty():
+        yield (lambda _state: None) if quiet else _Lines().show
         return
-    # a tenth of a second that only a terminal needs
-    from rich.console import Console  # noqa: PLC0415
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed}/{task.total}"),
-        TextColumn("{task.fields[standing]}"),
-        TimeElapsedColumn(),
-        TextColumn("" if limit is None else f"of at most {words.duration(limit)}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    with _bars("" if limit is None else f"of at most {words.duration(limit)}") as progress:
         task = progress.add_task("starting", total=None, standing="")
         yield lambda state: progress.update(task, **_shown(state))
 
 
-def _say_compiling() -> Callable[[RunState], None]:
-    """Return what says once, where there is no bar, that a run waits for what is compiled.
-
-    The model is opened before the first run, which has the number 0: that may wait for it, too.
-    """
-    said = False
-
-    def show(state: RunState) -> None:
-        nonlocal said
-        if said or not (state.phase in UNTIMED or (not state.id and not kernel_cache.is_made())):
-            return
-        said = True
-        doing = words.capital(stage(state.phase if state.id else COMPILING))
-        complain(f"{doing}: the run begins after that, in some minutes.")
-
-    return show
-
-
-@contextmanager
-def audits_bar(n_audits: int) -> Iterator[AuditsBar]:
-    """Return what shows how far many audits are: two bars on a terminal, else nothing."""
-    if not sys.stderr.isatty():
-        show_all = _say_compiling()
-        yield AuditsBar(lambda _name: None, lambda _name, _limit: show_all, lambda: None)
-        return
+def _bars(after: str = "") -> Progress:
+    """Return bars with the time that they take, and a text after it."""
     # a tenth of a second that only a terminal needs
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
@@ -179,8 +195,23 @@ def audits_bar(n_audits: int) -> Iterator[AuditsBar]:
         TextColumn("{task.completed}/{task.total}"),
         TextColumn("{task.fields[standing]}"),
         TimeElapsedColumn(),
+        TextColumn(after),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    return Progress(*columns, console=Console(stderr=True), transient=True)
+
+
+@contextmanager
+def audits_bar(n_audits: int) -> Iterator[AuditsBar]:
+    """Return what shows how far many audits are: two bars on a terminal, else lines."""
+    if not sys.stderr.isatty():
+        lines = _Lines()
+        yield AuditsBar(
+            lambda _name: None,
+            lambda name, _limit: partial(lines.show, before=f"{name}: "),
+            lambda: None,
+        )
+        return
+    with _bars() as progress:
         whole = progress.add_task("audits", total=n_audits, standing="")
         task = progress.add_task("starting", total=None, standing="")
 
@@ -240,10 +271,63 @@ def _printable(text: str) -> str:
     return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
-def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Set rows under their heads, in columns."""
+def print_answer(
+    form: str | None, figures: Callable[[], object], text: Callable[[], str], items: str = ""
+) -> None:
+    """Print figures as `print_json` in a form of ``--json``; without one what they say."""
+    if form is None:
+        print_lines(text())
+    else:
+        print_json(figures(), form, items)
+
+
+def print_json(value: object, form: str, items: str = "") -> None:
+    """Print JSON: indented, an object a line, or on one line where no terminal shows it.
+
+    It is in ASCII, so that it is JSON whatever the encoding of the output.
+
+    Parameters
+    ----------
+    form : str
+        ``"pretty"``, ``"lines"`` or ``"auto"``.
+    items : str, optional
+        The key of the list that has a line for each item.
+    """
+    plain = msgspec.to_builtins(value)
+    lines = plain if form == "lines" and isinstance(plain, list) else [plain]
+    if form == "lines" and isinstance(plain, dict) and plain.get(items):
+        rest = {key: each for key, each in plain.items() if key != items}
+        lines = [rest, *plain[items]]
+    pretty = form == "pretty" or (form == "auto" and sys.stdout.isatty())
+    print_lines("\n".join(json.dumps(each, indent=2 if pretty else None) for each in lines))
+
+
+def print_screen(text: str) -> None:
+    """Print lines as `print_lines`; on a terminal with colours, unless NO_COLOR is set."""
+    if not sys.stdout.isatty():
+        print_lines(text)
+        return
+    # a tenth of a second that only a terminal needs
+    from rich.console import Console  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    console = Console(highlight=False, soft_wrap=True)
+    for line in text.splitlines():
+        shown = Text(_printable(line))
+        shown.highlight_regex(r"^[A-Z]{3}[A-Z ,]*\b", "bold")
+        shown.highlight_regex(r"\d\.\d\d !", "bold red")
+        console.print(shown)
+
+
+def table_lines(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[int] = ()
+) -> list[str]:
+    """Set rows under their heads, in columns; those named by ``right`` end at the same place."""
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        "  ".join(
+            cell.rjust(width) if place in right else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
         for row in (heads, *rows)
     ]

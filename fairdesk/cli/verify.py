@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-
-import msgspec
 
 from fairdesk.app.outputs import AUDIT_FILE
 from fairdesk.audit.store.records import RunState
@@ -25,7 +23,7 @@ from fairdesk.cli.parsing import AddParser, add_cluster, add_json, add_opening, 
 from fairdesk.cli.terminal import (
     FAILED,
     PARTLY,
-    print_lines,
+    print_answer,
     progress_bar,
     spinner,
     stoppable_worker,
@@ -283,10 +281,9 @@ def _verify(arguments: argparse.Namespace) -> int:
     doubt = certificate_request_of(arguments)
     with stoppable_worker() as (worker, _), spinner() as say:
         found = check_certificate(worker, doubt, say)
-    if arguments.json:
-        print_lines(json.dumps(msgspec.to_builtins(_verified_figures(found))))
-    else:
-        print_lines(_verified_summary(found))
+    print_answer(
+        arguments.json, partial(_verified_figures, found), partial(_verified_summary, found)
+    )
     return _code(found.checks)
 
 
@@ -332,7 +329,7 @@ def _tell(
     """Print what came of a check, and write it; gives the exit code."""
     if out is not None:
         verified.write(report, out)
-    print_lines(json.dumps(verified.figures(report)) if arguments.json else verified.text(report))
+    print_answer(arguments.json, partial(verified.figures, report), partial(verified.text, report))
     return _code(report.checks)
 
 

@@ -327,27 +327,31 @@ def every_sentence(spec: AuditSpec, figures: Sequence[Metric]) -> str:
 
 def _why_not_all(domain: Domain) -> str:
     """Say what all combinations include that the data do not support."""
-    support = domain.support
-    if examples := [
-        say("{one} as {other}", one=name_of(target, move.code), other=name_of(by, move.to))
-        for each in (*support.companions, *support.proposed)
-        for move in each.moves[:1]
-        for target, by in [(_attribute(domain, each.attribute), _attribute(domain, each.by))]
-    ]:
-        example = examples[0]
-    elif support.constraints:
-        rule = support.constraints[0]
-        pair = absent_text(rule)
-        example = pair if pair != rule else say("those against “{rule}”", rule=rule)
-    elif support.rare:
-        name, code = support.rare[0]
-        example = say("{value} as {name}", value=name_of(_attribute(domain, name), code), name=name)
-    else:
-        return ""
-    return say(
+    example = unsupported_example(domain)
+    return example and say(
         "This counts comparisons that (nearly) no row supports, for example {example}.",
         example=example,
     )
+
+
+def unsupported_example(domain: Domain) -> str:
+    """Name a combination that the data do not support: ``Wife as Male``; empty without one."""
+    support = domain.support
+    for each in (*support.companions, *support.proposed):
+        target, by = _attribute(domain, each.attribute), _attribute(domain, each.by)
+        if each.moves:
+            move = each.moves[0]
+            values = {"one": name_of(target, move.code), "other": name_of(by, move.to)}
+            return say("{one} as {other}", **values)
+    if support.constraints:
+        rule = support.constraints[0]
+        pair = absent_text(rule)
+        return pair if pair != rule else say("those against “{rule}”", rule=rule)
+    if support.rare:
+        name, code = support.rare[0]
+        value = name_of(_attribute(domain, name), code)
+        return say("{value} as {name}", value=value, name=name)
+    return ""
 
 
 def absent_text(text: str) -> str:

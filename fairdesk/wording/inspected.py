@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from fairdesk.audit.catalogue.methods import METHODS, why_off
+from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.inspection import Inspection
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.store.records import Agreement
@@ -129,10 +130,20 @@ def figures(
 
 def warnings(found: Inspection) -> tuple[str, ...]:
     """Gather what looks wrong with the model and how it is fed, a sentence or two each."""
-    proved = () if found.proof is None else found.proof.warnings
     whole = words.sampled(found.table.source)
     weights = words.unweighted(found.table.columns, found.mapping)
-    return (*filter(None, (whole, weights)), *found.card.warnings, *found.notes, *proved)
+    return (*filter(None, (whole, weights)), *found.card.warnings, *notes(found))
+
+
+def notes(found: Inspection) -> tuple[str, ...]:
+    """Gather what was noticed while the model was opened and fed; no audit plan keeps it."""
+    return (*found.notes, *(() if found.proof is None else found.proof.warnings))
+
+
+def of_spec(spec: AuditSpec) -> tuple[str, ...]:
+    """Gather what looks wrong with data and model as the audit plan has them."""
+    said = (words.sampled(spec.data), words.unweighted(spec.columns, spec.mapping))
+    return (*filter(None, said), *spec.model.warnings)
 
 
 def cells(table: Table) -> list[str]:

@@ -163,7 +163,7 @@ def audited(argv: list[str]) -> int:
     performed = command.audit
 
     @contextmanager
-    def progress(*_: Any) -> Iterator[Callable[[Any], None]]:
+    def progress(*_: Any, **__: Any) -> Iterator[Callable[[Any], None]]:
         yield lambda state: begin(_stage(state))
 
     def audit(*given: Any) -> Any:

@@ -8,8 +8,6 @@ from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 
-import msgspec
-
 from fairdesk.app.outputs import make_folder
 from fairdesk.app.portfolio.files import FILES, write_overview
 from fairdesk.app.portfolio.overview import Overview, overview
@@ -29,6 +27,7 @@ from fairdesk.cli.terminal import (
     INTERRUPTED,
     audits_bar,
     complain,
+    print_answer,
     print_lines,
     stoppable_worker,
     table_lines,
@@ -83,16 +82,18 @@ def _audit_many(arguments: argparse.Namespace) -> int:
         reading, show, end = bar
         workers = partial(stoppable_worker, cluster)
         finished = arguments.overview or _run(
-            plan, folder, workers, show, end, silent=arguments.json
+            plan, folder, workers, show, end, silent=bool(arguments.json)
         )
         known = standings(folder)
         standing = [(each.name, known.get(each.name, Standing())) for each in plan.entries]
         found, report = overview(plan.title, folder, standing, reading)
         paths = write_overview(found, report, folder)
-    if arguments.json:
-        print_lines(msgspec.json.encode(found).decode())
-    else:
-        print_lines("\n".join(("", *_table(found), "", *map(str, paths))))
+    print_answer(
+        arguments.json,
+        lambda: found,
+        lambda: "\n".join(("", *_table(found), "", *map(str, paths))),
+        "audits",
+    )
     failed = [each for each in found.audits if each.state == "failed"]
     for each in failed:
         complain(f"{each.name}: {each.reason}")

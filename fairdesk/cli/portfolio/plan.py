@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -16,12 +15,12 @@ import msgspec
 from fairdesk.app.portfolio.running import Entry
 from fairdesk.cli.audit import add_audit, check_audit, question_of
 from fairdesk.cli.parsing import Parser
-from fairdesk.errors import FairDeskError, SpecError, system_errors
+from fairdesk.errors import FairDeskError, SpecError, did_you_mean, system_errors
 
 #: The key that is no option: what an audit, and its folder, is called.
 NAME = "name"
 #: Options of a single audit that its portfolio decides.
-_NOT_KEYS = ("help", "out", "json", "cluster")
+_NOT_KEYS = ("help", "out", "json", "cluster", "verbose", "quiet", "conditions")
 _TABLES = ("title", "defaults", "audit")
 _FOLDER = re.compile(r"[\w(][\w .()+-]*")
 _LONGEST = 100
@@ -147,11 +146,10 @@ def _known(given: Mapping[str, object], keys: Collection[str], about: str) -> No
     """Refuse a key that there is not."""
     for key in given:
         if key not in keys:
-            near = difflib.get_close_matches(key, keys, 1)
             listed = f"The keys are: {', '.join(keys)}."
             raise SpecError(
                 f"{about} has an unknown key “{key}”.",
-                remedy=f"Did you mean “{near[0]}”?" if near else listed,
+                remedy=did_you_mean(key, keys) or listed,
             )
 
 
