@@ -93,7 +93,7 @@ class PathSolver:
         try:
             found = self._nearest(path, row)
         finally:
-            self._solver.pop()
+            self._solver.pop(self._solver.num_scopes())
         if found is None:
             return None
         return found, self._combinations[tuple(found[self._domain.protected].tolist())]
@@ -118,11 +118,12 @@ class PathSolver:
         staying = [
             i for i in self._held if i not in limits or limits[i][0] < row[i] <= limits[i][1]
         ]
-        held = [self._equal(i, float(row[i])) for i in staying]
-        if (model := self._solved(*held)) is None:
+        self._solver.push()
+        self._solver.add(*(self._equal(i, float(row[i])) for i in staying))
+        if (model := self._solved()) is None:
+            self._solver.pop()
+            self._solver.push()
             staying, model = [], self._solved()
-        else:
-            self._solver.add(*held)
         for position in domain.varying.tolist():
             if model is not None and position not in staying:
                 unlimited = (-math.inf, math.inf)
@@ -154,7 +155,9 @@ class PathSolver:
         # where no constraint is in the way, it is the first place within the limits
         likely = wanted if first is None else max(wanted, first + 1)
         likely = likely if last is None else min(likely, last)
-        model = self._solved(place == likely) or model
+        if (found := self._solved(place == likely)) is not None:
+            self._solver.add(place == likely)
+            return found
         least, distance = 0, self._distance_to(model, place, wanted)
         within = distance - 1
         while least < distance:

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from fairdesk.results.events import Rows
 
-#: Values of an attribute that a split tells apart; of more, neighbouring ones are told apart
-#: further down, where fewer are left.
-BINS = 256
+#: Up to so many equally spaced codes are counted at their places; more are sorted.
+PLACES = 256
 
 #: Per person and level: the attribute (-1: the path has ended), the threshold, whether the person
 #: is above it, and the share of the samples there that are on the person's side.
@@ -46,7 +45,8 @@ def best_threshold(
     total : Rows
         ``(k,)``; the weight of each class among them.
     counts : Rows
-        ``(BINS, k + 2)``; room to work in.
+        ``(max(PLACES, size), k + 2)``; room to work in: per code the weight of each class, the
+        code, and whether there is one.
 
     Returns
     -------
@@ -59,21 +59,30 @@ def best_threshold(
         low, high = min(low, codes[here[a]]), max(high, codes[here[a]])
     if low == high:
         return -1.0, 0.0
-    exact = spacing > 0 and high - low <= (BINS - 1) * spacing
-    scale = 1 / spacing if exact else (BINS - 1) / (high - low)
-    used = int((high - low) * scale + 0.5) + 1
-    counts[:used, :k] = 0.0
-    counts[:used, k], counts[:used, k + 1] = np.inf, -np.inf  # the least and the greatest code
-    for a in range(size):
-        code = codes[here[a]]
-        place = int((code - low) * scale + 0.5)
-        counts[place, classes[here[a]]] += weights[here[a]]
-        counts[place, k] = min(counts[place, k], code)
-        counts[place, k + 1] = max(counts[place, k + 1], code)
-    best, threshold, last = -1.0, 0.0, 0
+    used = 0
+    if spacing > 0 and high - low <= (PLACES - 1) * spacing:
+        used = int((high - low) / spacing + 0.5) + 1
+        counts[:used] = 0.0
+        for a in range(size):
+            code = codes[here[a]]
+            place = int((code - low) / spacing + 0.5)
+            counts[place, classes[here[a]]] += weights[here[a]]
+            counts[place, k] = code
+            counts[place, k + 1] = 1.0
+    else:
+        order = np.argsort(codes[here[:size]])
+        last = -np.inf
+        for a in here[order]:
+            if codes[a] > last:
+                last = codes[a]
+                counts[used] = 0.0
+                counts[used, k], counts[used, k + 1] = last, 1.0
+                used += 1
+            counts[used - 1, classes[a]] += weights[a]
+    best, threshold, last = -1.0, 0.0, counts[0, k]
     left = counts[0, :k].copy()
     for place in range(1, used):
-        if counts[place, k] > counts[place, k + 1]:
+        if counts[place, k + 1] == 0.0:
             continue
         # the purer both sides are, the greater is the sum of squares over the sum
         on_left = on_right = left_squares = right_squares = 0.0
@@ -86,8 +95,8 @@ def best_threshold(
             left[c] += counts[place, c]
         purity = left_squares / max(on_left, 1e-300) + right_squares / max(on_right, 1e-300)
         if purity > best * (1 + 1e-12):  # of equal ones, but for rounding, the first
-            best, threshold = purity, (counts[last, k + 1] + counts[place, k]) / 2
-        last = place
+            best, threshold = purity, (last + counts[place, k]) / 2
+        last = counts[place, k]
     return best, threshold
 
 
@@ -119,7 +128,7 @@ def tree_paths(
     classes : NDArray[np.int64]
         ``(n, s)``; from 0 to ``class_count - 1``.
     weights : Rows
-        ``(n, s)``; above 0.
+        ``(n, s)``; 0 for those that do not count.
     attributes : NDArray[np.int64]
         ``(m,)``; which may be split.
     spacing : Rows
@@ -137,7 +146,7 @@ def tree_paths(
     thresholds = np.zeros((n, depth))
     above = np.zeros((n, depth), np.bool_)
     shares = np.zeros((n, depth))
-    counts = np.empty((BINS, class_count + 2))
+    counts = np.empty((max(PLACES, s), class_count + 2))
     for i in range(n):
         here = np.arange(s)
         size = s

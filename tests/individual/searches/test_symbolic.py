@@ -301,7 +301,7 @@ def test_each_split_of_a_path_is_as_pure_as_scikit_learns(classes):
 
     rng = np.random.default_rng(0)
     samples = rng.integers(0, 30, (4, 300, 4)).astype(float)
-    samples[:, :, 2] *= 1_000  # more values than are told apart at once
+    samples[:, :, 2] *= 1_000  # these are sorted, not counted
     samples[:, :, 3] = rng.normal(size=(4, 300)).round(1)
     score = samples[:, :, 0] + samples[:, :, 1] * (samples[:, :, 2] > 9_000)
     score += rng.normal(scale=6, size=(4, 300))
@@ -324,7 +324,7 @@ def test_each_split_of_a_path_is_as_pure_as_scikit_learns(classes):
             ours, best = (
                 purity(decided[i, here], weights[i, here], side) for side in (right, theirs)
             )
-            assert ours == pytest.approx(best, rel=1e-6)
+            assert ours == pytest.approx(best, rel=1e-9)
             mine = right == (samples[i, 0, split] > thresholds[i, level])
             assert above[i, level] == right[here == 0][0]
             assert shares[i, level] == pytest.approx(
@@ -334,6 +334,20 @@ def test_each_split_of_a_path_is_as_pure_as_scikit_learns(classes):
             splits += 1
         assert len(set(decided[i, here])) == 1
     assert splits > 15
+
+
+def test_neighbours_among_many_codes_are_told_apart_at_once():
+    from fairdesk.individual.surrogates.tree_kernels import tree_paths
+
+    codes = np.arange(5_000.0)
+    for spacing, factor in ((1.0, 1.0), (0.0, 0.37), (25.0, 25.0)):
+        samples = np.ascontiguousarray(factor * codes[::-1, None])[None]
+        decided = (samples[:, :, 0] > 1_234.5 * factor).astype(np.int64)
+        found, thresholds, *_ = tree_paths(
+            samples, decided, np.ones((1, 5_000)), np.arange(1), np.array([spacing]), 2, 5
+        )
+        assert found[0].tolist() == [0, -1, -1, -1, -1]
+        assert thresholds[0, 0] == pytest.approx(1_234.5 * factor)
 
 
 def purity(decided, weights, right):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeClassifier
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
@@ -17,7 +18,7 @@ from fairdesk.individual.surrogates.paths import Predicate, follows
 from fairdesk.results.events import Found, Measured, Progress
 from tests.individual.conftest import Network
 from tests.individual.searches.test_symbolic import check_sound, run
-from tests.individual.test_constrained import constrained
+from tests.individual.test_constrained import ATTRIBUTES, constrained
 
 LIME = SymbolicOptions(max_iter=40, global_num=10, num_samples=60)
 OWN = msgspec.structs.replace(LIME, max_iter=120, num_samples=40, explanation="own")
@@ -62,7 +63,7 @@ def test_samples_and_weights_are_limes(real_domain):
     """The kernel's width and its distance are those that LIME documents."""
     people = real_domain.sample(np.random.default_rng(0), 300)
     trees = lime_trees(real_domain, Network(real_domain, np.random.default_rng(3)), people)
-    samples, weights = trees._perturbed(people[0], np.uint64(7))
+    (samples,), (weights,) = trees._draw_samples(people[:1])
     assert len(samples) == len(weights) == 80
     assert (samples[0] == people[0]).all()
     assert weights[0] == 1.0
@@ -78,36 +79,43 @@ def test_samples_and_weights_are_limes(real_domain):
     assert np.corrcoef(weights, expected)[0, 1] > 0.9
 
 
-def test_the_tree_is_fitted_to_the_weighted_samples(small_domain, monkeypatch):
-    fitted = []
+@pytest.mark.parametrize("real", [False, True])
+def test_the_path_is_that_of_scikit_learns_tree_of_the_weighted_samples(
+    small_domain, real_domain, real
+):
+    """Down to where all samples are of one class, which rounding may hide from scikit-learn."""
+    domain = real_domain if real else small_domain
+    model = Network(domain, np.random.default_rng(3))
+    people = domain.sample(np.random.default_rng(0), 30)
+    trees = lime_trees(domain, model, people, samples=400)
+    conditions = 0
+    drawn = zip(trees.paths(people), *trees._draw_samples(people), strict=True)
+    for path, rows, weights in drawn:
+        samples, classes = rows[:, trees._free], model.predict(rows)[:, 0] > 0.5
+        tree = DecisionTreeClassifier(max_depth=8, random_state=0).fit(samples, classes, weights)
+        nodes = tree.decision_path(samples[:1]).indices
+        for each, node in zip(path, nodes, strict=False):
+            at_node = tree.decision_path(samples)[:, [node]].toarray()[:, 0] > 0
+            assert len(set(classes[at_node])) == 2
+            if (trees._free[tree.tree_.feature[node]], tree.tree_.threshold[node]) != (
+                *(each.attribute, pytest.approx(each.threshold, abs=1e-6)),
+            ):
+                assert weights[at_node].sum() < 0.05 * weights.sum()  # two are as good
+                break
+            conditions += 1
+    assert conditions > 60
 
-    class Tree:
-        def __init__(self, **_options):
-            pass
 
-        def fit(self, samples, classes, weights):
-            fitted.append((samples, classes, weights))
-            raise StopIteration
-
-    monkeypatch.setattr("fairdesk.individual.surrogates.lime_trees.DecisionTreeClassifier", Tree)
-    model = Network(small_domain, np.random.default_rng(3))
-    people = small_domain.sample(np.random.default_rng(0), 200)
-    trees = lime_trees(small_domain, model, people)
-    kept = []
-    perturbed = trees._perturbed
-
-    def noted(*arguments):
-        kept.append(perturbed(*arguments))
-        return kept[-1]
-
-    trees._perturbed = noted
-    with pytest.raises(StopIteration):
-        trees.paths(people[:1])
-    (samples, classes, weights), (whole, kernel) = fitted[0], kept[0]
-    assert (samples == whole[:, trees._free]).all()
-    assert (weights == kernel).all()
-    assert 0 < weights.min() < weights.max() == 1.0
-    assert (classes == (model.predict(whole)[:, 0] > 0.5)).all()
+def test_a_sample_that_breaks_a_constraint_has_no_weight():
+    domain = Domain(ATTRIBUTES, ("years <= age - 18",))
+    model = Network(domain, np.random.default_rng(3))
+    people = domain.sample(np.random.default_rng(0), 5)
+    samples, weights = lime_trees(domain, model, people)._draw_samples(people)
+    assert domain.contains(samples.reshape(-1, samples.shape[2])).all()
+    assert weights[:, 0] == pytest.approx(1.0)
+    without = weights == 0
+    assert 0 < without.mean() < 0.95
+    assert (samples[without] == people[np.nonzero(without)[0]]).all()
 
 
 def measured(domain, model, options, people=None, seed=0):
