@@ -116,13 +116,19 @@ def fitted(case: Case, folder: Path) -> tuple[Path, Path]:
 
 def workshop_of(case: Case, folder: Path) -> MitigationContext:
     """Open a case as the app does; nothing is found yet."""
-    data, model = fitted(case, folder)
+    return opened(*fitted(case, folder), case.label, case.favourable, case.protected)
+
+
+def opened(
+    data: Path, model: Path, label: str, favourable: str, protected: Sequence[str]
+) -> MitigationContext:
+    """Open the files of data and a model."""
     table, opened_model = read_table(data), open_model(model)
-    mapping = match(opened_model.card, table, case.label, case.favourable)
-    domain = domain_of(table, mapping, case.label, case.protected, Limits())
+    mapping = match(opened_model.card, table, label, favourable)
+    domain = domain_of(table, mapping, label, protected, Limits())
     inside = np.zeros(len(table.codes), dtype=np.bool_)
     inside[domain.places(table)] = True
-    good, known = favourable_rows(table, case.label, case.favourable)
+    good, known = favourable_rows(table, label, favourable)
     none = np.empty((0, len(domain.attributes)))
     return MitigationContext(
         domain=domain,
@@ -144,14 +150,19 @@ def _target(good: Any, known: Any, favourable: int) -> Any:
     return np.where(known, np.where(good, favourable, 1 - favourable), -1).astype(np.int64)
 
 
-def with_pairs(mitigation: MitigationContext, seed: int) -> MitigationContext:
-    """Search for pairs for a short while."""
+def with_pairs(
+    mitigation: MitigationContext,
+    seed: int,
+    search: Callable[..., Iterator[Any]] = uniform.search,
+    options: Any = None,
+) -> MitigationContext:
+    """Search for pairs for a short while; by uniform sampling unless another search is given."""
     context = SearchContext(mitigation.model, mitigation.domain)
     rows, partners, found, began = [], [], 0, process_time()
-    events = uniform.search(
+    events = search(
         context,
         mitigation.rows[mitigation.inside],
-        uniform.UniformOptions(1_000_000),
+        options or uniform.UniformOptions(1_000_000),
         np.random.default_rng(seed),
     )
     for event in events:

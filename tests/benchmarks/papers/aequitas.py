@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+import tempfile
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
@@ -19,8 +24,11 @@ from fairdesk.individual.searches.options import (
     RandomOptions,
     SemiDirectedOptions,
 )
+from fairdesk.mitigate.methods import aequitas as mitigation
+from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.population.criterion import Criterion
 from fairdesk.results.events import Progress
+from tests.benchmarks import repair
 from tests.benchmarks.papers import maft
 from tests.benchmarks.papers.sources import Fitted, adult, adult_domain
 from tests.benchmarks.papers.table import Table, spread
@@ -67,6 +75,7 @@ def tables(*, seeds: int, quick: bool) -> Iterator[Table]:
     if not quick:
         yield _fits(seeds)
         yield _why(min(seeds, 5))
+        yield _retrained(min(seeds, 3))
     yield _networks(seeds, 100)
     if not quick:
         yield _networks(seeds, 1_000)
@@ -194,6 +203,49 @@ def _why(seeds: int) -> Table:
         "much. What it learns, the "
         "wrong way round, gains nothing.",
     )
+
+
+def _retrained(seeds: int) -> Table:
+    lines = []
+    # around the SVM the search finds nothing that it could be retrained with
+    for name in [each for each in _TABLE_5 if each != "SVM"]:
+        with tempfile.TemporaryDirectory() as folder:
+            runs = list(_repaired(name, seeds, Path(folder)))
+        cells = (
+            spread((getattr(each, of) for each in runs), 2)
+            for of in ("before", "after", "fall", "lowest", "cost", "added", "cpu")
+        )
+        lines.append((name, *cells))
+    return Table(
+        f"Retraining: discriminatory among random instances, in per cent ({seeds} seeds)",
+        (
+            *("", "before", "after", "falls by %", "lowest of all candidates"),
+            *("costs, points of accuracy", "rows added %", "CPU s"),
+        ),
+        lines,
+        "Published: 43.2 % fewer on average, at most 94 % fewer, with the decision tree, and 7 to "
+        "32 % of rows added.",
+    )
+
+
+def _repaired(name: str, seeds: int, folder: Path) -> Iterator[repair.Outcome]:
+    """Retrain a model of Table 5 with what the fully directed search finds."""
+    rows, income = adult()
+    classifier, most, *_ = _TABLE_5[name]
+    chosen = np.random.default_rng(0).permutation(len(rows))[:most]
+    names = [each.name for each in adult_domain("sex").attributes]
+    data = pd.DataFrame(rows[chosen].astype(int), columns=names)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = clone(classifier).fit(data, income[chosen])
+        (folder / "model.pkl").write_bytes(pickle.dumps(fitted))
+        data.assign(income=income[chosen]).to_csv(folder / "data.csv", index=False)
+        context = repair.opened(folder / "data.csv", folder / "model.pkl", "income", "1", ["sex"])
+        limits = FullyDirectedOptions(global_iteration_limit=1_000, local_iteration_limit=_TRIALS)
+        for seed in range(seeds):
+            found = repair.with_pairs(context, seed, aequitas.fully_directed, limits)
+            options = AequitasOptions(compare="none", certify=0.0)
+            yield repair.run(mitigation.search, found, options, seed)
 
 
 def _networks(seeds: int, size: int) -> Table:

@@ -22,6 +22,7 @@ def main() -> None:
     parser.add_argument("--case", action="append", choices=known, help="default: all")
     parser.add_argument("--only", choices=("pairs", "planted", "proofs"), help="one of the tables")
     parser.add_argument("--queries", type=int, default=200_000, help="of each search")
+    parser.add_argument("--seeds", type=int, default=10, help="runs of each search for pairs")
     parser.add_argument("--seconds", type=float, default=20.0, help="CPU seconds of each search")
     parser.add_argument("--proof-seconds", type=float, default=60.0, help="of each proof")
     parser.add_argument("--first", choices=("people", "combinations"), default="people")
@@ -30,7 +31,7 @@ def main() -> None:
     with threadpool_limits(1):
         if arguments.only in (None, "pairs"):
             named = [each for each in pairs.CASES if each in chosen]
-            pairs.table(named, arguments.queries, arguments.seconds)
+            pairs.table(named, arguments.queries, arguments.seconds, arguments.seeds)
         if arguments.only in (None, "planted"):
             planted.table(arguments.queries, arguments.seconds)
     if arguments.only in (None, "proofs"):

@@ -20,6 +20,7 @@ from fairdesk.population.similarity import atn
 from fairdesk.results.events import Found, Progress, Rows
 from tests.benchmarks import measuring
 from tests.benchmarks.measuring import DATA, Case
+from tests.benchmarks.papers.table import spread
 
 SAMPLES = Path(__file__).parents[3] / "resources" / "samples"
 #: By what each is called: data, model, label, favourable value, protected attributes.
@@ -60,11 +61,12 @@ CASES = {
 #: The searches; the last one is the baseline.
 SEARCHES = (
     *("maft", "eidig", "adf", "aequitas-random", "aequitas-semi", "aequitas-full"),
-    *("sg", "quick", "uniform"),
+    *("sg", "sg, own samples", "quick", "uniform"),
 )
 #: Sampling does not end by itself, and walks have seeds enough for the local phase to begin.
 OPTIONS: dict[str, dict[str, Any]] = {
     "uniform": {"samples": 1_000_000_000},
+    "sg, own samples": {"explanation": "own", "num_samples": 100},
     **{each: {"global_num": 100} for each in ("maft", "eidig", "adf")},
 }
 #: So many pairs are shown first.
@@ -105,8 +107,9 @@ def searched(
     """Search until the search ends, or so many queries or CPU seconds are used up."""
     context = SearchContext(model, domain, criterion=criterion)
     context.most_queries, seconds = limits
-    given = parse_options(method, OPTIONS.get(method, {}))
-    run: Callable[..., Iterator[Any]] = load_search(method)
+    name = _named(method)
+    given = parse_options(name, OPTIONS.get(method, {}))
+    run: Callable[..., Iterator[Any]] = load_search(name)
     found = [(people[:0], people[:0])]
     began = process_time()
     for event in run(context, people, given, np.random.default_rng(seed)):
@@ -137,20 +140,26 @@ def case_of(name: str) -> Case | None:
 def usable(case: Case) -> Iterator[str]:
     """Yield the searches that the model can serve."""
     card = case.model.opened.card
-    return (each for each in SEARCHES if not set(METHODS[each].needs) - set(card.can))
+    return (each for each in SEARCHES if not set(METHODS[_named(each)].needs) - set(card.can))
+
+
+def _named(search: str) -> str:
+    """Return the method of a search."""
+    return search.partition(",")[0]
 
 
 HEAD = (
     f"{'search':<18}{'off: shown':>11}{'all':>7}{'on: pairs':>11}{'shown':>7}{'ATN':>6}"
-    f"{'one':>6}{'pairs/CPU s':>13}{'rows/pair':>11}{'x uniform':>11}"
+    f"{'one':>6}{'pairs/CPU s':>13}{'rows/pair':>11}{'x uniform':>17}"
 )
 
 
-def table(names: list[str], queries: int, seconds: float) -> None:
+def table(names: list[str], queries: int, seconds: float, seeds: int) -> None:
     """Print of every case and search: plausible pairs with the criterion on, and shares without.
 
     ``off``: the share of plausible pairs without it; ``one``: the share of the pairs that differ in
-    one protected attribute; ``rows/pair`` beside those of uniform sampling from the tree.
+    one protected attribute; ``rows/pair`` beside those of uniform sampling from the tree: how many
+    times fewer, the mean of the seeds and their standard deviation. Other figures are of one seed.
     """
     for name in names:
         case = case_of(name)
@@ -166,38 +175,49 @@ def table(names: list[str], queries: int, seconds: float) -> None:
         # once before, so that no loops are loaded while the time is taken
         _of(case, "maft", criterion, (2_000, 1.0))
         methods = list(usable(case))
-        with_it = {each: _of(case, each, criterion, (queries, seconds)) for each in methods}
-        baseline = with_it["uniform"]
-        per_pair = baseline.queries / max(len(baseline.rows), 1)
+        # the baseline comes last, and is needed first
+        usual = [_of(case, "uniform", criterion, (queries, seconds), i) for i in range(seeds)]
+        per_pair = float(np.mean([_per_pair(each) for each in usual]))
         for each in methods:
+            runs = usual
+            if each != "uniform":
+                runs = [_of(case, each, criterion, (queries, seconds), i) for i in range(seeds)]
             without = _of(case, each, None, (queries // 4, seconds / 4))
-            _line(case, criterion, each, with_it[each], without, per_pair)
+            _line(case, criterion, each, runs, without, per_pair)
 
 
 def _of(
-    case: Case, method: str, criterion: Criterion | None, limits: tuple[int, float]
+    case: Case,
+    method: str,
+    criterion: Criterion | None,
+    limits: tuple[int, float],
+    seed: int = 0,
 ) -> Searched:
-    return searched(case.model, case.domain, case.people, method, criterion, limits)
+    return searched(case.model, case.domain, case.people, method, criterion, limits, seed)
+
+
+def _per_pair(found: Searched) -> float:
+    return found.queries / max(len(found.rows), 1)
 
 
 def _line(
     case: Case,
     criterion: Criterion,
     method: str,
-    on: Searched,
+    runs: list[Searched],
     without: Searched,
     per_pair: float,
 ) -> None:
-    off = plausible(criterion, without)
+    off, on = plausible(criterion, without), runs[0]
     both = plausible(criterion, on)
     protected = case.domain.protected
     one = (on.rows[:, protected] != on.partners[:, protected]).sum(axis=1) == 1
-    own = on.queries / max(len(on.rows), 1)
+    fewer = spread((per_pair / _per_pair(each) for each in runs), 2)
     alike = atn(case.domain, case.people, on.rows[:SHOWN]) if len(on.rows) else np.nan
     print(
         f"{method:<18}{_share(off[:SHOWN]):>11}{_share(off):>7}{len(on.rows):>11,}"
         f"{_share(both[:SHOWN]):>7}{100 * alike:>6.1f}{_share(one):>6}"
-        f"{len(on.rows) / on.seconds:>13,.0f}{own:>11.1f}{per_pair / own:>11.2f}",
+        f"{len(on.rows) / on.seconds:>13,.0f}{_per_pair(on):>11.1f}{fewer:>17}",
         flush=True,
     )
 
