@@ -113,6 +113,8 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
         What it rests on.
     appended : bool
         Whether it is in the appendix.
+    note : str
+        What its marks mean, and who is not in it; it follows the caption.
     """
 
     header: tuple[str, ...]
@@ -124,6 +126,7 @@ class Grid(msgspec.Struct, frozen=True, tag="grid"):
     optional: bool = False
     evidence: Evidence = ""
     appended: bool = False
+    note: str = ""
 
 
 class Drawing(Protocol):

@@ -75,8 +75,8 @@ def answered(spec, question, *runs, seen=(), pair=None):
     return answer
 
 
-def seen(*tables, column="credit"):
-    return (Observed("Data rows", "Counted.", column, "yes", tables),)
+def seen(*tables):
+    return (Observed("Data rows", "Counted.", tables),)
 
 
 def test_what_is_not_answered_says_what_would_answer_it(spec):
@@ -246,7 +246,7 @@ def test_groups_are_compared_by_the_models_decisions_before_the_recorded_outcome
 def test_predictions_alone_have_the_question_of_groups_only(spec):
     column = replace(spec, predictions="decided")
     shares = run(1, "estimate", BOTH)
-    (answer,) = answers(column, (shares,), seen(replace(TABLE, outcome="1"), column="decided"))
+    (answer,) = answers(column, (shares,), seen(replace(TABLE, outcome="1")))
     assert (answer.question, answer.said.value) == (Question.GROUPS, "0.67")
     # there is no model of which anything could be measured
     assert len(answer.details) == 1

@@ -435,14 +435,14 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     told = group_words.sentences(spec, (three, three))
     assert told[-1] == words.CORRECTED
     assert words.CORRECTED not in group_words.sentences(spec, (TABLE,))
-    assert [plain(each) for each in table_words.table_sentences(spec, TABLE, errors=False)] == [
+    assert [plain(each) for each in table_words.table_sentences(spec, TABLE)] == [
         (
             "Excluded: 12 applicants whose group is not recorded and 3 applicants (a value that "
             "the model needs is missing)."
         )
     ]
     one = msgspec.structs.replace(TABLE, unknown=1, without=0)
-    assert table_words.table_sentences(spec, one, errors=False) == (
+    assert table_words.table_sentences(spec, one) == (
         "Excluded: 1 applicant whose group is not recorded.",
     )
     assert group_words.headline(spec, (TABLE,)) == worst
@@ -470,55 +470,68 @@ def test_who_scores_above_the_median_is_not_called_favourable(spec):
     worst = table_words.worst_statement(spec, scored)
     assert worst.label == "Lowest ratio of scoring rates by sex"
     assert "a score above the median of all" in worst.sentence
-    assert "Favourable" in group_columns.heads(TABLE)
-    assert "Above" in group_columns.heads(scored)
-    assert "Favourable" not in group_columns.heads(scored)
+    assert "Favourable" in heads(TABLE)
+    assert "Above" in heads(scored)
+    assert "Favourable" not in heads(scored)
+
+
+def heads(table):
+    return [column.head for column in group_columns.columns(table)]
+
+
+def cells(line, table):
+    return [column.text(table, line) for column in group_columns.columns(table)]
 
 
 def test_cells_stand_under_their_heads_and_nothing_is_not_a_number(spec):
-    heads = group_columns.heads(TABLE)
     for line in TABLE.lines:
-        cells = group_columns.cells(line, TABLE)
-        assert len(cells) == len(heads)
-        assert not {"nan", "None", "NaN"} & {word for cell in cells for word in cell.split()}
-    black = dict(zip(heads, map(plain, group_columns.cells(BLACK, TABLE)), strict=True))
+        texts = cells(line, TABLE)
+        assert len(texts) == len(heads(TABLE))
+        assert not {"nan", "None", "NaN"} & {word for text in texts for word in text.split()}
+    black = dict(zip(heads(TABLE), map(plain, cells(BLACK, TABLE)), strict=True))
     assert black["sex"] == "female"
-    assert black["Impact ratio"] == "0.67"
-    assert black["Four-fifths"] == "below"
-    assert black["Test"] == "Z = −4.11"
+    assert black["Impact ratio"] == "▽ 0.67"
+    assert black["Ratio’s 95\u00a0% CI"] == "0.55 to 0.81"
+    assert black["p"] == "< 0.0001"
     assert black[phrases.TRUE_POSITIVE_RATE] == "undefined"
-    assert black["Equal opportunity, percentage points"] == "undefined"
-    white = dict(zip(heads, group_columns.cells(WHITE, TABLE), strict=True))
-    assert white["Corrected p"] == "reference"
+    assert black["Equal opportunity"] == "undefined"
+    white = dict(zip(heads(TABLE), cells(WHITE, TABLE), strict=True))
+    assert white["p"] == "reference"
+    # of two groups there is one test, of more each is corrected
+    more = msgspec.structs.replace(TABLE, lines=(*TABLE.lines, BLACK))
+    assert "Corrected p" in heads(more)
     no_labels = [
         msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
     ]
     plainer = msgspec.structs.replace(TABLE, lines=tuple(no_labels))
-    assert "Accuracy" not in group_columns.heads(plainer)
+    assert "Accuracy" not in heads(plainer)
+
+
+def test_a_ratio_has_one_mark_for_the_threshold_and_one_for_a_single_individual(spec):
+    marked = [
+        cells(msgspec.structs.replace(BLACK, below=below, flips=flips), TABLE)[
+            heads(TABLE).index("Impact ratio")
+        ]
+        for below in (True, False)
+        for flips in (True, False)
+    ]
+    assert marked == ["▽ 0.67‡", "▽ 0.67", "0.67‡", "0.67"]
 
 
 def test_a_group_that_is_small_or_unknown_is_not_compared(spec):
     small = msgspec.structs.replace(BLACK, excluded=True, impact_ratio=None, below=None)
     unknown = msgspec.structs.replace(small, excluded=False, known=False)
     table = msgspec.structs.replace(TABLE, lines=(WHITE, small, unknown))
-    heads = group_columns.heads(table)
-    place = heads.index("Impact ratio")
-    shown = [plain(group_columns.cells(line, table)[place]) for line in table.lines]
-    assert shown == ["1.00", "too few", "not compared"]
+    place = heads(table).index("Impact ratio")
+    assert [plain(cells(line, table)[place]) for line in table.lines] == ["1.00", "too few", "–"]
     worst = table_words.worst_statement(spec, table)
     assert worst.sentence.startswith(phrases.NO_TWO_GROUPS.format(attribute="sex"))
     assert not worst.value
     told = table_words.table_sentences(spec, table)
-    assert any("1 of the 2 groups is too small for an impact ratio." in each for each in told)
+    assert "1 of the 2 groups is too small for an impact ratio." in told
     two = msgspec.structs.replace(table, lines=(WHITE, small, small))
     told = table_words.table_sentences(spec, two)
-    assert any("2 of the 3 groups are too small for an impact ratio." in each for each in told)
-    # without a test, none is told of
-    untested = msgspec.structs.replace(small, p=None)
-    alone = msgspec.structs.replace(TABLE, lines=(WHITE, untested))
-    assert "1 of the 2 groups is too small for an impact ratio." in table_words.table_sentences(
-        spec, alone
-    )
+    assert "2 of the 3 groups are too small for an impact ratio." in told
 
 
 def test_of_the_groups_below_the_threshold_the_reference_is_none(spec):
@@ -543,7 +556,8 @@ def test_each_figure_shows_its_formula_with_its_numbers(spec):
     assert shown("Rate") == "Rate = favourable / members = 157 / 2,435 = 6.45 %"
     assert shown("Impact ratio") == (
         "Impact ratio = rate / rate of the reference group = 6.45 % / 9.65 % (sex = male) "
-        "= (157 / 2,435) / (236 / 2,445) = 0.6680"
+        "= (157 / 2,435) / (236 / 2,445) = 0.6680; below 4/5 = 0.8 (29 CFR 1607.4(D)); one "
+        "individual more or fewer would not change that"
     )
     assert shown(phrases.TRUE_POSITIVE_RATE) == (
         f"{phrases.TRUE_POSITIVE_RATE} = decided favourably / members with the favourable recorded "
@@ -554,9 +568,9 @@ def test_each_figure_shows_its_formula_with_its_numbers(spec):
     assert shown("Shortfall") == (
         "Shortfall = members × rate of all − favourable = 2,435 × 393 / 4,880 − 157 = 39.1"
     )
-    assert "157 of 2,435; of the reference (sex = male) 236 of 2,445" in shown("Test")
+    assert "157 of 2,435; of the reference (sex = male) 236 of 2,445" in shown("p")
     assert shown("sex") == ""
-    for name in group_columns.heads(TABLE)[1:]:
+    for name in heads(TABLE)[1:]:
         for line in TABLE.lines:
             assert shown(name, line)
 
@@ -593,9 +607,9 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
     few = msgspec.structs.replace(black, values=("few",), excluded=True)
     small = msgspec.structs.replace(JUDGED, lines=(white, black, few))
     assert table_words.errors_statement(spec, small) == said
-    cells = dict(zip(group_columns.heads(small), group_columns.cells(few, small), strict=True))
-    for head in (phrases.TRUE_POSITIVE_RATE, "Accuracy", "Average odds, percentage points"):
-        assert cells[head] == "too few"
+    shown = dict(zip(heads(small), cells(few, small), strict=True))
+    for head in (phrases.TRUE_POSITIVE_RATE, "Accuracy", "Average odds"):
+        assert shown[head] == "too few"
     assert said.label == ("Largest difference in false positive rates by sex, in percentage points")
     lines = tuple(
         msgspec.structs.replace(line, positives=None, negatives=None) for line in TABLE.lines
@@ -654,7 +668,7 @@ def test_why_rows_are_in_no_group_depends_on_what_is_counted(spec, of, predictio
 
 def test_shares_of_groups_are_of_those_whose_group_is_recorded(spec):
     unknown = msgspec.structs.replace(BLACK, known=False, share=0.01)
-    shown = dict(zip(group_columns.heads(TABLE), group_columns.cells(unknown, TABLE), strict=True))
+    shown = dict(zip(heads(TABLE), cells(unknown, TABLE), strict=True))
     assert shown["Share"] == "–"
     assert group_columns.formula(spec, TABLE, unknown, "Share").endswith("Here it is not.")
 
@@ -807,9 +821,8 @@ def test_beside_a_p_value_of_fishers_test_it_is_said_which(spec, small, named):
     table = only(study_of(codes, decided=favourable), small=small)
     line = table.lines[0]
     assert line.test == f"Fisher {named}"
-    shown = dict(zip(group_columns.heads(table), group_columns.cells(line, table), strict=True))
-    for head in ("p", "Corrected p"):
-        assert shown[head].endswith(f"(Fisher {named})")
+    shown = dict(zip(heads(table), cells(line, table), strict=True))
+    assert shown["p"].endswith(f"(Fisher {named})")
     assert f"(Fisher {named})" in table_words.worst_statement(spec, table).sentence
     assert named in group_columns.formula(spec, table, line, "p")
 
@@ -831,5 +844,5 @@ def test_on_which_side_of_the_median_scores_are_counted_is_said_everywhere(spec,
         assert side in text
         assert f"{other} the median" not in text
         assert f"{other} it" not in text
-    assert side.capitalize() in group_columns.heads(scored)
-    assert other.capitalize() not in group_columns.heads(scored)
+    assert side.capitalize() in heads(scored)
+    assert other.capitalize() not in heads(scored)

@@ -26,6 +26,7 @@ from fairdesk.charts.shapes import (
 )
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
+from fairdesk.wording.groups.tables import BELOW
 from fairdesk.wording.language import say
 
 #: How wide a cell is at most, in lines' heights, and how much of the width rows' names take.
@@ -36,8 +37,6 @@ _ROOMY = 12
 _PALE, _FULL = 0.06, 0.76
 #: Between two cells.
 _GAP = 2.0
-#: Beside a rate below four fifths of the highest.
-BELOW = "▽"
 
 
 @dataclass(frozen=True)

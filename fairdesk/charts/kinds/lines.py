@@ -271,7 +271,7 @@ class _Layout:
     def _told(self) -> Iterator[_Label]:
         """Yield what stands right of the lines: their names and last values, or the band's ends."""
         for place, (line, (_x, y)) in enumerate(zip(self._drawing.lines, self._ends, strict=True)):
-            if line.low is not None and line.high is not None:
+            if line.low is not None and line.high is not None and len(self._ends) == 1:
                 for end, bold in ((line.high[-1], False), (y, True), (line.low[-1], False)):
                     yield _Label(place, float(end), [(self._drawing.y_text(float(end)), bold)])
                 continue

@@ -15,7 +15,7 @@ TEXTS: dict[str, tuple[str, ...]] = {
     "heading": ("text",),
     "statement": ("number", "sentence", "details", "label"),
     "callout": ("word", "text"),
-    "grid": ("header", "caption"),
+    "grid": ("header", "caption", "note"),
     "chart": ("alt", "caption"),
     "pair": ("title", "detail", "first", "second"),
     "formula": ("name", "alt", "text"),

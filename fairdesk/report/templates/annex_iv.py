@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.verify.files import base_name
+from fairdesk.document import groups
 from fairdesk.document.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
@@ -237,7 +238,7 @@ def functioning(material: Material) -> Section:
     if judged:
         alone = [table for table in judged if len(table.attributes) == 1]
         blocks += [
-            shared.by_group(
+            groups.grid(
                 table,
                 ("n_samples", "accuracy", "tpr", "fpr"),
                 say(

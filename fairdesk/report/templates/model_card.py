@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.document import groups
 from fairdesk.document.blocks import Block, Fact, Facts, Heading, Section, SignatureLine, Text
 from fairdesk.report.content.fields import seen
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import group_tables, summary, system
+from fairdesk.report.sections import summary, system
 from fairdesk.report.templates import shared
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
@@ -143,20 +144,16 @@ def figures(material: Material) -> Section:
     if tables:
         alone = [table for table in tables if len(table.attributes) == 1]
         blocks.append(Heading("Unitary results"))
-        blocks += [
-            shared.by_group(table, _COLUMNS, *_named(material.spec, table)) for table in alone
-        ]
+        blocks += [groups.grid(table, _COLUMNS, *_named(material.spec, table)) for table in alone]
         if len(tables) > len(alone):
             blocks += [
                 Heading("Intersectional results"),
-                shared.by_group(
-                    tables[-1], _COLUMNS, *_named(material.spec, tables[-1]), most=_SHOWN
-                ),
+                groups.grid(tables[-1], _COLUMNS, *_named(material.spec, tables[-1]), most=_SHOWN),
             ]
     else:
         if not material.spec.predictions:
             blocks.append(not_run(_NOT_MEASURED))
-        blocks += group_tables.blocks(material)
+        blocks += groups.observed(material.spec, material.observed)
     # the tables above are of groups, and what was repaired is another model
     elsewhere = ("outcomes", "mitigation")
     found = [each for each in summary.statements(material) if each.place not in elsewhere]

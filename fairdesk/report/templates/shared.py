@@ -11,7 +11,6 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.trials import measure_of, trial_of
 from fairdesk.wording import figures, words
 from fairdesk.wording import trials as trial_words
-from fairdesk.wording.groups import columns as group_columns
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.tables import accuracy_statement
 from fairdesk.wording.language import say
@@ -160,39 +159,3 @@ def _tested(material: Material) -> Statement | None:
 
 def _there(material: Material, chapter: str) -> str:
     return chapter if chapter in material.chapters else ""
-
-
-def by_group(
-    table: GroupTable, keys: tuple[str, ...], caption: str, key: str, most: int = 40
-) -> Grid:
-    """List the groups of a table with some of its columns, those with the lowest rates of many."""
-    made = {column.key: column for column in group_columns.columns(table)}
-    chosen = [made[each] for each in keys if each in made]
-    lines = table.lines
-    if len(lines) > most:
-        compared = [line for line in lines if line.known and line.rate is not None]
-        lines = tuple(sorted(compared, key=lambda line: line.rate or 0.0)[:most])
-        caption = say(
-            "{caption}; the {n} of {all} groups with the lowest rates",
-            caption=caption,
-            n=words.number(len(lines)),
-            all=words.number(len(table.lines)),
-        )
-    return Grid(
-        header=(words.listed(table.attributes), *(column.head for column in chosen)),
-        rows=tuple(
-            (", ".join(line.values), *(column.text(table, line) for column in chosen))
-            for line in lines
-        ),
-        widths=(
-            1.1 + 0.5 * len(table.attributes),
-            *(_WIDTHS.get(column.key, 0.8) for column in chosen),
-        ),
-        right=tuple(range(1, len(chosen) + 1)),
-        caption=caption,
-        key=key,
-        evidence="observed",
-    )
-
-
-_WIDTHS = {"interval": 1.2}

@@ -12,10 +12,14 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.tables import (
+    BELOW,
+    FLIPS,
+    comparisons,
     group_text,
     outcome_of,
     points_of,
     rate_of,
+    ratio_interval,
     reference_of,
     small_test,
 )
@@ -52,26 +56,16 @@ def columns(table: GroupTable) -> tuple[Column, ...]:
         for place, name in enumerate(table.attributes)
     ]
     made = (*values, *_COUNTS, *_COMPARED)
+    # of two groups there is one test, which needs no correction
+    other = {"holm": "p"} if comparisons(table) < 2 else {}
     if table.of == "scores":
         # nothing is decided by the median
-        side = "Below" if table.falls else "Above"
-        made = (
-            *(replace(each, head=side) if each.key == "favourable" else each for each in made),
-            *_SCORES,
-        )
+        other["favourable"] = "Below" if table.falls else "Above"
+        made += _SCORES
+    made = tuple(replace(each, head=other.get(each.key, each.head)) for each in made)
     if any(line.positives is not None for line in table.lines):
         made += _ERRORS
     return made
-
-
-def heads(table: GroupTable) -> tuple[str, ...]:
-    """Name the columns of `cells`."""
-    return tuple(column.head for column in columns(table))
-
-
-def cells(line: GroupLine, table: GroupTable) -> tuple[str, ...]:
-    """Write a group's figures."""
-    return tuple(column.text(table, line) for column in columns(table))
 
 
 def formula(spec: AuditSpec, table: GroupTable, line: GroupLine, name: str) -> str:
@@ -80,7 +74,7 @@ def formula(spec: AuditSpec, table: GroupTable, line: GroupLine, name: str) -> s
     Parameters
     ----------
     name : str
-        One of `heads`.
+        The head of one of `columns`.
 
     Returns
     -------
@@ -109,12 +103,14 @@ def _points_cell(value: float | None) -> str:
 
 
 def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
-    """Write a comparison with the reference; say of the reference itself that it is it."""
+    """Write a comparison of a group that is large enough to be compared with the reference."""
 
     def write(table: GroupTable, line: GroupLine) -> str:
         if not line.known:
-            return say("not compared")
-        return say("reference") if line is reference_of(table) else cell(line)
+            return "–"
+        if line is reference_of(table):
+            return say("reference")
+        return say("too few") if line.excluded else cell(line)
 
     return write
 
@@ -128,13 +124,6 @@ def _unless_few(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, Group
     return write
 
 
-def _unless_few_against(
-    cell: Callable[[GroupLine], str],
-) -> Callable[[GroupTable, GroupLine], str]:
-    """Write a comparison of a group that is large enough to be compared with the reference."""
-    return _against_others(lambda line: say("too few") if line.excluded else cell(line))
-
-
 def _shortfall_cell(line: GroupLine) -> str:
     """Write how many are short; a group that is not short has none."""
     if line.shortfall is not None and line.shortfall < 0:
@@ -142,27 +131,16 @@ def _shortfall_cell(line: GroupLine) -> str:
     return _number_cell(line.shortfall, 1)
 
 
-def _impact(table: GroupTable, line: GroupLine) -> str:
-    del table
-    if line.impact_ratio is not None:
-        return words.number(line.impact_ratio, 2)
-    if not line.known:
-        return say("not compared")
-    return say("too few" if line.excluded else UNDEFINED)
+def _impact(_: GroupTable, line: GroupLine) -> str:
+    if line.impact_ratio is None:
+        return say("too few" if line.excluded else UNDEFINED) if line.known else "–"
+    mark = f"{BELOW} " if line.below else ""
+    return f"{mark}{words.number(line.impact_ratio, 2)}{FLIPS if line.flips else ''}"
 
 
-def _screened(table: GroupTable, line: GroupLine) -> str:
-    if line.below is None:
-        return _impact(table, line) if line.impact_ratio is None else say(UNDEFINED)
-    if line.flips:
-        return say("below, by one individual" if line.below else "not below, by one individual")
-    return say("below" if line.below else "not below")
-
-
-def _test(line: GroupLine) -> str:
-    if not line.test:
-        return say("none")
-    return f"Z = {_number_cell(line.z, 2)}" if line.test == "Z" else line.test
+def _ratio_ends(table: GroupTable, line: GroupLine) -> str:
+    ends = ratio_interval(table, line)
+    return words.ends(*(words.number(end, 2) for end in ends)) if ends else "–"
 
 
 def _interval_cell(_: GroupTable, line: GroupLine) -> str:
@@ -263,24 +241,29 @@ def _impact_formula(table: GroupTable, line: GroupLine) -> str:
         f"({group_text(table, best)}) = "
         f"({words.number(line.favourable)} / {words.number(line.n_samples)}) / "
         f"({words.number(best.favourable)} / {words.number(best.n_samples)}) = "
-        f"{words.number(line.impact_ratio, 4)}"
+        f"{words.number(line.impact_ratio, 4)}{_screened(line)}"
     )
 
 
-def _screened_formula(_: GroupTable, line: GroupLine) -> str:
-    said = {None: say(UNDEFINED), True: "yes", False: "no"}[line.below]
-    flips = (
-        ""
-        if line.flips is None
-        else (
-            " One individual more or fewer with the favourable outcome would"
-            f"{'' if line.flips else ' not'} change that."
-        )
-    )
-    ratio = say(UNDEFINED) if line.impact_ratio is None else words.number(line.impact_ratio, 4)
+def _screened(line: GroupLine) -> str:
+    """Say on which side of the four-fifths threshold a group is."""
+    if line.below is None:
+        return ""
+    said = f"; {'' if line.below else 'not '}below 4/5 = 0.8 (29 CFR 1607.4(D))"
+    if line.flips is None:
+        return said
+    return f"{said}; one individual more or fewer would{'' if line.flips else ' not'} change that"
+
+
+def _ratio_ends_formula(table: GroupTable, line: GroupLine) -> str:
+    best = reference_of(table)
+    shown = "Interval (95 %) = ratio × exp(± 1.96 √(1/s − 1/n + 1/s₀ − 1/n₀))"
+    if best is None or ratio_interval(table, line) is None:
+        return f"{shown}: undefined, because there is nothing to compare with."
     return (
-        f"Is the impact ratio below 4/5 = 0.8 (29 CFR 1607.4(D))? {ratio}: {said}. A screening "
-        f"rule, not a legal conclusion.{flips}"
+        f"{shown} with s, n = {words.number(line.favourable)}, {words.number(line.n_samples)}; "
+        f"s₀, n₀ = {words.number(best.favourable)}, {words.number(best.n_samples)} "
+        f"({group_text(table, best)}): {_ratio_ends(table, line)} (Katz and others, 1978)"
     )
 
 
@@ -317,20 +300,15 @@ def _test_formula(table: GroupTable, line: GroupLine) -> str:
     )
 
 
-def _p_formula(table: GroupTable, line: GroupLine) -> str:
-    if line.p is None:
-        return _test_formula(table, line)
-    return f"Two-sided {p_is(line.p)}. {_test_formula(table, line)}"
-
-
 def _holm_formula(table: GroupTable, line: GroupLine) -> str:
     if line.holm is None:
         return _test_formula(table, line)
-    tests = sum(each.p is not None for each in table.lines)
+    tests = comparisons(table)
     return (
         f"p corrected by Holm’s method for {words.number(tests)} "
         f"{'test' if tests == 1 else 'tests'} of this table: {p_text(line.p)} becomes "
-        f"{p_text(line.holm)}; not corrected for the choice of the reference group"
+        f"{p_text(line.holm)}; not corrected for the choice of the reference group. Two-sided. "
+        f"{_test_formula(table, line)}"
     )
 
 
@@ -458,7 +436,7 @@ _COUNTS = (
 )
 _COMPARED = (
     Column("impact", "Impact ratio", _impact, _impact_formula),
-    Column("screened", "Four-fifths", _screened, _screened_formula),
+    Column("ratio_ends", "Ratio’s 95\u00a0% CI", _ratio_ends, _ratio_ends_formula),
     Column(
         "shortfall",
         "Shortfall",
@@ -467,16 +445,14 @@ _COMPARED = (
     ),
     Column(
         "difference",
-        "Difference, percentage points",
+        "Difference",
         _against_others(_difference_cell),
         _difference_formula,
     ),
-    Column("test", "Test", _against_others(_test), _test_formula),
-    Column("p", "p", _against_others(lambda line: p_text(line.p) + small_test(line)), _p_formula),
     Column(
         "holm",
         "Corrected p",
-        _against_others(lambda line: p_text(line.holm) + small_test(line)),
+        _against_others(lambda line: p_text(line.holm).replace("below", "<") + small_test(line)),
         _holm_formula,
     ),
 )
@@ -511,14 +487,14 @@ _ERRORS = (
     ),
     Column(
         "equal",
-        "Equal opportunity, percentage points",
-        _unless_few_against(lambda line: _points_cell(line.equal_opportunity)),
+        "Equal opportunity",
+        _against_others(lambda line: _points_cell(line.equal_opportunity)),
         _equal_formula,
     ),
     Column(
         "odds",
-        "Average odds, percentage points",
-        _unless_few_against(lambda line: _points_cell(line.average_odds)),
+        "Average odds",
+        _against_others(lambda line: _points_cell(line.average_odds)),
         _odds_formula,
     ),
 )

@@ -50,8 +50,21 @@ _ERRORS_SAID = fixed(
 #: What scores are counted, by whether the lower ones are favourable.
 _SCORED_TITLES = fixed(
     {
-        False: "Scores for “{outcome}” above the median, by {by}",
-        True: "Scores for “{outcome}” below the median, by {by}",
+        False: "Scores for “{outcome}” above the median",
+        True: "Scores for “{outcome}” below the median",
+    }
+)
+#: What is counted of scores, by whether the lower ones are favourable.
+_SCORED = fixed(
+    {
+        False: (
+            "Scoring rate: share of each group with a score for “{outcome}” above the median of "
+            "all, {interval}. It is no rate of decisions."
+        ),
+        True: (
+            "Scoring rate: share of each group with a score for “{outcome}” below the median of "
+            "all, which is the favourable side, {interval}. It is no rate of decisions."
+        ),
     }
 )
 _SCORING_RATES = fixed(
@@ -66,6 +79,9 @@ _TIES = fixed(
         True: "{share} have exactly that score, and do not count as below it.",
     }
 )
+#: Beside an impact ratio below four fifths, and beside one that moves across them with one
+#: individual more or fewer.
+BELOW, FLIPS = "▽", "‡"
 #: From this corrected p-value on a difference may be due to chance.
 SIGNIFICANT = 0.05
 #: A group of numbers, as it is named.
@@ -77,37 +93,61 @@ def outcome_of(spec: AuditSpec, table: GroupTable) -> str:
     return outcome_text(spec, table.outcome)
 
 
-def table_title(spec: AuditSpec, table: GroupTable) -> str:
-    """Say what a table counts, and by which groups."""
-    values = {"by": words.listed(table.attributes), "outcome": outcome_of(spec, table)}
+def counted_title(spec: AuditSpec, table: GroupTable) -> str:
+    """Say what a table counts."""
+    outcome = outcome_of(spec, table)
     match table.of:
         case "label":
-            return say("Recorded outcome “{outcome}”, by {by}", **values)
+            return say("Recorded outcome “{outcome}”", outcome=outcome)
         case "decisions" if spec.predictions:
-            return say("Decision “{outcome}”, by {by}", **values)
+            return say("Decision “{outcome}”", outcome=outcome)
         case "decisions":
-            return say("Model’s decision “{outcome}”, by {by}", **values)
+            return say("Model’s decision “{outcome}”", outcome=outcome)
         case "scores":
-            return say(_SCORED_TITLES[table.falls], **values)
+            return say(_SCORED_TITLES[table.falls], outcome=outcome)
 
 
-def table_sentences(
-    spec: AuditSpec, table: GroupTable, *, errors: bool = True, small: bool = True
-) -> tuple[str, ...]:
-    """Say what a table shows beside its worst group: who was left out, and why.
+def table_title(spec: AuditSpec, table: GroupTable) -> str:
+    """Say what a table counts, and by which groups."""
+    by = words.listed(table.attributes)
+    return say("{counted}, by {by}", counted=counted_title(spec, table), by=by)
 
-    Of error rates only where ``errors`` is true, of small groups where ``small`` is.
-    """
-    widest = errors_statement(spec, table) if errors else None
-    out = [
-        _below_line(table),
-        _higher(table),
-        median_sentence(table),
-        widest.sentence if widest is not None else "",
-        _left_out(spec, table),
-        _small(table) if small else "",
-    ]
-    return tuple(filter(None, out))
+
+def counted_sentence(spec: AuditSpec, table: GroupTable) -> str:
+    """Say what the rates of a table are."""
+    values = {
+        "outcome": outcome_of(spec, table),
+        "interval": say("with a {percent} confidence interval", percent=words.percent_of("95")),
+    }
+    match table.of:
+        case "label":
+            return say(
+                "Base rate: share of each group with the recorded outcome “{outcome}” in the "
+                "column {column}, {interval}. It describes the data, not the decisions.",
+                column=words.quoted(spec.label),
+                **values,
+            )
+        case "decisions" if spec.predictions:
+            return say(
+                "Selection rate: share of each group with the decision “{outcome}” in the column "
+                "{column}, {interval}.",
+                column=words.quoted(spec.predictions),
+                **values,
+            )
+        case "decisions":
+            return say(
+                "Selection rate: share of each group with the model’s decision “{outcome}”, "
+                "{interval}.",
+                **values,
+            )
+        case "scores":
+            return say(_SCORED[table.falls], **values)
+
+
+def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
+    """Say what a table shows beside its worst group: who was left out, and why."""
+    said = (_below_line(table), _higher(table), median_sentence(table))
+    return tuple(filter(None, (*said, _left_out(spec, table), _small(table))))
 
 
 def group_text(table: GroupTable, line: GroupLine) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QLayout, QStackedWidget, QWidget
 
 from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.methods import method_named
@@ -48,11 +48,11 @@ class RunPage(QWidget):
         self._banner = parts.Banner()
         self._stack = QStackedWidget()
 
-    def _stack_up(self, empty: QWidget, full: QWidget) -> None:
-        """Lay the page out: what stands there without a run, and with one."""
+    def _stack_up(self, empty: QWidget, full: QWidget, *below: QLayout) -> None:
+        """Lay the page out: what stands there without a run, and with one; and below both."""
         self._stack.addWidget(empty)
         self._stack.addWidget(full)
-        layouts.column(self._stack, on=self)
+        layouts.column(layouts.grow(self._stack), *below, on=self)
 
     def open_run(self, number: int) -> None:
         """Show a run by its number."""

@@ -1,4 +1,4 @@
-"""The rows of the data behind a group's figures."""
+"""How a figure of a group came, and the rows of the data behind it."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ from fairdesk.gui.wizard.model.inputs.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
+from fairdesk.wording.groups.columns import formula
 from fairdesk.wording.groups.tables import group_text
 
+#: How a figure is picked, for where there are some.
+HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
 #: So many rows are listed at most.
 MOST = 500
 
@@ -103,6 +106,46 @@ def rows_behind(
             for row in rows[:MOST].tolist()
         ],
     )
+
+
+class FigureDetail(parts.Card):
+    """How a figure came, once one is picked, and the button that lists the rows behind it."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(margin=theme.NEAR)
+        self._session = session
+        self._picked: tuple[GroupTable, GroupLine] | None = None
+        self.edges: Edges = {}
+        self.group = parts.Words(strong=True)
+        self.formula = parts.Words()
+        self.formula.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.formula.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.rows = parts.push_button("&Show the rows", self._show_rows)
+        self.rows.setToolTip("List the rows of the data that were counted here")
+        row = layouts.row(
+            layouts.grow(layouts.column(self.group, self.formula, spacing=theme.TIGHT)),
+            layouts.at(self.rows, Qt.AlignmentFlag.AlignTop),
+            spacing=theme.WIDE,
+        )
+        self.body.addLayout(row)
+        self.hide()
+
+    def show_figure(self, table: GroupTable, line: GroupLine, name: str) -> None:
+        """Tell how the figure of this name came; of a group's name how to find out more."""
+        self._picked = table, line
+        group = group_text(table, line)
+        how = formula(self._session.spec, table, line, name) or HOW
+        self.group.setText(group)
+        self.formula.setText(how)
+        # as high for short formulas as for most: the tables above must not move
+        self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
+        self.rows.setEnabled(bool(line.n_samples))
+        self.show()
+        self.setAccessibleName(f"{group}: {how}")
+
+    def _show_rows(self) -> None:
+        if self._picked is not None:
+            RowsDialog(self._session, self.edges, *self._picked, parent=self.window()).show()
 
 
 class RowsDialog(QDialog):

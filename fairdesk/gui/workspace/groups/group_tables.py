@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import (
-    QBoxLayout,
-    QComboBox,
-    QHBoxLayout,
-    QLabel,
-    QMenu,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QWidget
 
 from fairdesk.answers.answer import Question
+from fairdesk.answers.observed import Observed, observed
+from fairdesk.answers.rates import decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
-from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
+from fairdesk.document import groups
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run
+from fairdesk.gui.workspace.common.blocks_view import BlocksView, stops
 from fairdesk.gui.workspace.common.run_page import RunPage
-from fairdesk.gui.workspace.groups.figure_detail import HOW, FigureDetail
-from fairdesk.gui.workspace.groups.group_part import MORE, TablePart
-from fairdesk.gui.workspace.groups.observed_tables import ObservedTables
+from fairdesk.gui.workspace.groups.group_rows import HOW, FigureDetail
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.columns import Column
-from fairdesk.wording.groups.tables import outcome_of, reference_of
+from fairdesk.wording.groups.tables import counted_title, reference_of
 
 _EACH = "each attribute alone"
 _BOTH = "decision and recorded outcome"
 #: Above tables with different references.
 _APART = "The ratios are against different groups ({groups}): do not compare them between tables."
-#: In less width tables of the same groups stand below each other.
-_BESIDE = 820
+#: With less width than this each, or than they need, tables stand below each other.
+_BESIDE = 400
 
 
 def measures(run: Run) -> bool:
@@ -51,16 +46,11 @@ def tables_of(run: Run) -> tuple[GroupTable, ...]:
     return tuple(each for each in run.figures if isinstance(each, GroupTable))
 
 
-def counted(spec: AuditSpec, table: GroupTable) -> str:
-    """Name what was counted."""
-    match table.of:
-        case "label":
-            return f"the recorded outcome “{spec.label}”"
-        case "decisions":
-            whose = f"in “{spec.predictions}”" if spec.predictions else "of the model"
-            return f"the decision “{outcome_of(spec, table)}” {whose}"
-        case "scores":
-            return f"the model’s scores for “{outcome_of(spec, table)}”"
+class Shown(NamedTuple):
+    """Tables that are shown, and where."""
+
+    tables: tuple[GroupTable, ...]
+    view: BlocksView
 
 
 class GroupTables(RunPage):
@@ -81,11 +71,12 @@ class GroupTables(RunPage):
         self._kinds: tuple[tuple[tuple[str, str], ...], ...] = ()
         self._lines: list[QBoxLayout] = []
         self._groups: tuple[tuple[str, ...], ...] = ((),)
-        self.shown: list[TablePart] = []
+        self.shown: list[Shown] = []
+        self.recorded = Shown((), BlocksView(session))
         self.kind, self.by = QComboBox(), QComboBox()
-        self._more = self._make_more()
         self.detail = FigureDetail(session)
-        self._stack_up(self._make_empty(), self._make_full())
+        below = layouts.row(self.detail, margin=(0, 0, theme.PAGE, theme.GAP))
+        self._stack_up(self._make_empty(), self._make_full(), below)
         self.refresh()
 
     def refresh(self) -> None:
@@ -93,12 +84,17 @@ class GroupTables(RunPage):
         self.runs.take_runs()
 
     def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
-        """Choose a group in the table of these attributes, by its values."""
+        """Pick a group in the table of these attributes, by its values."""
         self.by.setCurrentIndex(self._groups.index(attributes) if len(attributes) > 1 else 0)
         self._lay_out()
-        part = next((part for part in self.shown if part.table.attributes == attributes), None)
-        if part is not None:
-            part.show_group(values)
+        for (table,), view in self.shown:
+            places = [at for at, line in enumerate(table.lines) if line.values == values]
+            if table.attributes == attributes and places:
+                key = groups.key_of("rates", table)
+                view.mark(key, places[0])
+                view.shown[key].setFocus(Qt.FocusReason.OtherFocusReason)
+                self._pick(view, key, places[0], 0)
+                return
 
     # Parts
 
@@ -109,8 +105,8 @@ class GroupTables(RunPage):
         button.setEnabled(not reason)
         inside = QWidget()
         column = layouts.column(
-            parts.quiet(f"{words.OBSERVED} {words.FOUR_FIFTHS}"),
-            ObservedTables(session),
+            parts.quiet(f"{words.OBSERVED} {HOW}"),
+            self._make_observed(),
             layouts.gap(theme.NEAR),
             parts.heading("More metrics are available"),
             parts.quiet(
@@ -128,6 +124,23 @@ class GroupTables(RunPage):
         column.addStretch(1)
         return parts.scrolled(inside)
 
+    def _make_observed(self) -> QWidget:
+        """Count the labels in the data, off the window's thread: they never change."""
+        spec, measured = self._session.spec, decision_tables(self._session.runs)
+        busy, banner, view = parts.Busy(), parts.Banner(), self.recorded.view
+
+        def show(found: tuple[Observed, ...]) -> None:
+            busy.say("")
+            self.recorded = Shown(tuple(each for seen in found for each in seen.outcomes), view)
+            view.show_blocks(groups.observed(spec, found))
+
+        view.picked.connect(partial(self._pick, view))
+        busy.say("Counting…")
+        self._session.store.ask(
+            lambda store: observed(spec, store.table(), measured), show, banner.tell
+        )
+        return layouts.panel(busy, banner, view)
+
     def _make_full(self) -> QWidget:
         self._column = layouts.column(spacing=theme.PAGE)
         inside = layouts.panel(
@@ -139,17 +152,12 @@ class GroupTables(RunPage):
             margin=(0, 0, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
         )
-        full = QWidget()
-        outer = layouts.column(
+        return layouts.panel(
             self._make_choices(),
             layouts.grow(parts.scrolled(inside)),
-            on=full,
             margin=(0, theme.GAP, 0, 0),
             spacing=theme.GAP,
         )
-        below = layouts.row(self.detail, margin=(0, 0, theme.PAGE, theme.GAP))
-        outer.addLayout(below)
-        return full
 
     def _make_choices(self) -> QHBoxLayout:
         row = layouts.row(margin=(0, 0, theme.PAGE, 0), spacing=theme.NEAR)
@@ -164,43 +172,11 @@ class GroupTables(RunPage):
         self.kind.setAccessibleName("What was counted")
         self.by.setAccessibleName("By which attributes")
         parts.calm(self.kind, self.by)
-        row.addWidget(self._more)
         row.addStretch(1)
         row.addWidget(parts.bounded(self.runs))
         return row
 
-    def _make_more(self) -> QPushButton:
-        more = QPushButton("More co&lumns")
-        more.setToolTip("Choose further columns")
-        menu = QMenu(more)
-        for name in MORE:
-            action = menu.addAction(name)
-            action.setCheckable(True)
-            action.toggled.connect(lambda _on: self._show_more())
-        menu.addSeparator()
-        menu.addAction(parts.action(menu, "&All", lambda: self.show_more(tuple(MORE))))
-        menu.addAction(parts.action(menu, "&None", lambda: self.show_more(())))
-        more.setMenu(menu)
-        return more
-
     # What happens
-
-    @property
-    def more(self) -> tuple[str, ...]:
-        """Which of `MORE` is shown."""
-        return tuple(each.text() for each in self._more.menu().actions() if each.isChecked())
-
-    def show_more(self, names: Sequence[str]) -> None:
-        """Show these columns beside the first ones."""
-        for action in self._more.menu().actions():
-            if action.isCheckable():
-                with QSignalBlocker(action):
-                    action.setChecked(action.text() in names)
-        self._show_more()
-
-    def _show_more(self) -> None:
-        for part in self.shown:
-            part.show_more(self.more)
 
     def _take(self, run: Run) -> None:
         asked = self._session.live_spec if isinstance(run, RunState) else run.spec
@@ -208,40 +184,36 @@ class GroupTables(RunPage):
         super()._take(run)
 
     def _show_run(self, run: Run) -> None:
-        self._stand(run)
+        self._say_standing(run)
+        self._tell_failure(run, "Run again", self.measure_wanted.emit)
         tables = tables_of(run)
+        if run.state in ("done", "stopped") and not tables:
+            again = (("Run again", self.measure_wanted.emit),)
+            self._banner.say("The run ended before the first result.", run.message, again)
         if tables != self._tables:
             self._tables = tables
             self._offer()
             self._lay_out()
 
-    def _stand(self, run: Run) -> None:
-        """Say how the run stands."""
-        self._say_standing(run)
-        self._tell_failure(run, "Run again", self.measure_wanted.emit)
-        if run.state in ("done", "stopped") and not tables_of(run):
-            again = (("Run again", self.measure_wanted.emit),)
-            self._banner.say("The run ended before the first result.", run.message, again)
-
     def _offer(self) -> None:
         """Offer what was counted, and the attributes; what was chosen stays where it can."""
         spec = self._session.spec
-        texts = {_kind(table): counted(spec, table) for table in self._tables}
+        texts = {_kind(table): counted_title(spec, table) for table in self._tables}
         kinds: dict[tuple[tuple[str, str], ...], str] = {
             (kind,): text for kind, text in texts.items()
         }
         if beside := _beside(tuple(texts)):
             # what is asked first: the decisions, with what they are held against
             kinds = {beside: _BOTH, **kinds}
-        groups = dict.fromkeys(t.attributes for t in self._tables if len(t.attributes) > 1)
+        crossed = dict.fromkeys(t.attributes for t in self._tables if len(t.attributes) > 1)
         singles = {t.attributes[0] for t in self._tables if len(t.attributes) == 1}
         each = _EACH if len(singles) > 1 else words.listed(tuple(singles))
-        self._kinds, self._groups = tuple(kinds), ((), *groups)
+        self._kinds, self._groups = tuple(kinds), ((), *crossed)
         parts.offer(self.kind, ((text, text) for text in kinds.values()))
-        parts.offer(self.by, ((text, text) for text in (each, *map(words.listed, groups))))
+        parts.offer(self.by, ((text, text) for text in (each, *map(words.listed, crossed))))
 
     def _lay_out(self) -> None:
-        """Show the tables that are chosen, in the parts that there are for them."""
+        """Show the tables that are chosen, in the views that there are for them."""
         kinds = self._kinds[self.kind.currentIndex()] if self._kinds else ()
         names = self._groups[self.by.currentIndex()]
         found = [
@@ -250,35 +222,40 @@ class GroupTables(RunPage):
             if _kind(table) in kinds
             and (table.attributes == names if names else len(table.attributes) == 1)
         ]
-        groups = list(dict.fromkeys(table.attributes for table in found))
-        wanted = sorted(
-            found, key=lambda each: (groups.index(each.attributes), kinds.index(_kind(each)))
-        )
-        if [_shape(table) for table in wanted] == [_shape(part.table) for part in self.shown]:
-            for part, table in zip(self.shown, wanted, strict=True):
-                part.show_table(table)
-            return
-        self.shown = []
-        parts.clear(self._column)
-        self.detail.clear()
-        self._lines = []
-        for table in wanted:
-            part = TablePart(self._session, table, self.more)
-            part.chosen.connect(self._choose)
-            if not self.shown or self.shown[-1].table.attributes != table.attributes:
-                self._lines.append(QBoxLayout(QBoxLayout.Direction.LeftToRight))
-                self._lines[-1].setSpacing(theme.WIDE)
-                self._column.addLayout(self._lines[-1])
-            elif _references(self.shown[-1].table) != _references(table):
-                both = (", ".join(_references(each)) for each in (self.shown[-1].table, table))
-                apart = parts.quiet(_APART.format(groups=" and ".join(filter(None, both))))
-                self._column.insertWidget(self._column.count() - 1, apart)
-            self._lines[-1].addWidget(part, 1)
-            self.shown.append(part)
+        order = list(dict.fromkeys(table.attributes for table in found))
+        found.sort(key=lambda each: (order.index(each.attributes), kinds.index(_kind(each))))
+        before = [groups.key_of("", each) for shown in self.shown for each in shown.tables]
+        if [groups.key_of("", each) for each in found] != before:
+            self._make_views(found)
+        self.shown = [
+            Shown((table,), shown.view) for table, shown in zip(found, self.shown, strict=True)
+        ]
+        for (table,), view in self.shown:
+            view.show_blocks(groups.compose(self._session.spec, table))
         self._turn()
         # what a figure's choice tells comes after all figures for the keyboard too
-        last = [each for part in self.shown for each in part.findChildren(QWidget) if _takes(each)]
+        last = [each for shown in self.shown for each in stops(shown.view)]
         parts.in_order(*last[-1:], self.detail.rows)
+
+    def _make_views(self, found: Sequence[GroupTable]) -> None:
+        """Make a view for each table, those of the same groups in a line."""
+        parts.clear(self._column)
+        self.detail.hide()
+        self.shown, self._lines = [], []
+        for _attributes, group in groupby(found, key=lambda each: each.attributes):
+            tables = list(group)
+            references = dict.fromkeys(map(_reference, tables))
+            if len(references) > 1:
+                apart = _APART.format(groups=" and ".join(filter(None, references)))
+                self._column.addWidget(parts.quiet(apart))
+            self._lines.append(QBoxLayout(QBoxLayout.Direction.LeftToRight))
+            self._lines[-1].setSpacing(theme.WIDE)
+            self._column.addLayout(self._lines[-1])
+            for table in tables:
+                view = BlocksView(self._session)
+                view.picked.connect(partial(self._pick, view))
+                self._lines[-1].addWidget(view, 1)
+                self.shown.append(Shown((table,), view))
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put tables of the same groups below each other where both do not fit side by side."""
@@ -286,20 +263,29 @@ class GroupTables(RunPage):
         self._turn()
 
     def _turn(self) -> None:
+        room = max((_BESIDE, *(shown.view.room for shown in self.shown)))
         for line in self._lines:
-            layouts.turn(line, beside=self.width() >= _BESIDE)
+            beside = line.count() * (room + theme.WIDE) <= self.width()
+            layouts.turn(line, beside=beside)
 
-    def _choose(self, table: GroupTable, line: GroupLine, column: Column) -> None:
-        for part in self.shown:
-            if part.table is not table:
-                part.forget()
-        self.detail.show_figure(table, line, column)
+    def _pick(self, view: BlocksView, key: str, row: int, column: int) -> None:
+        """Tell how a figure came; its group is marked in all blocks about its table."""
+        for tables, each in (*self.shown, self.recorded):
+            for table in tables:
+                same = each is view and key.endswith(groups.key_of("", table))
+                for other in (name for name in each.shown if name != key):
+                    if other.endswith(groups.key_of("", table)):
+                        each.mark(other, row if same else None)
+                if same:
+                    # what a chart shows of a group is its rate
+                    name = view.head(key, column) or "Rate"
+                    self.detail.show_figure(table, table.lines[row], name)
 
 
-def _references(table: GroupTable) -> tuple[str, ...]:
-    """Return the values of the group that others of a table are compared with."""
+def _reference(table: GroupTable) -> str:
+    """Name the group that others of a table are compared with."""
     best = reference_of(table)
-    return () if best is None else best.values
+    return "" if best is None else ", ".join(best.values)
 
 
 def _beside(kinds: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
@@ -312,18 +298,3 @@ def _beside(kinds: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 def _kind(table: GroupTable) -> tuple[str, str]:
     """Tell tables of another outcome apart."""
     return table.of, table.outcome
-
-
-def _shape(table: GroupTable) -> tuple[object, ...]:
-    """Return what decides which parts a table needs."""
-    return (
-        _kind(table),
-        table.attributes,
-        any(line.positives is not None for line in table.lines),
-        any(line.calibration for line in table.lines),
-    )
-
-
-def _takes(widget: QWidget) -> bool:
-    """Return whether Tab goes to a widget."""
-    return bool(widget.focusPolicy() & Qt.FocusPolicy.TabFocus)

@@ -3,8 +3,8 @@
 import msgspec
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QPushButton, QTableWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
@@ -14,16 +14,18 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Kind, Table
+from fairdesk.document import groups
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
 from fairdesk.gui.kit.parts import Fold, Words
-from fairdesk.gui.workspace.groups.group_part import ERRORS, LAW, MORE, calibration
+from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.groups.group_rows import MOST, RowsDialog, rows_behind
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.groups import Bin, GroupLine, GroupTable
 from fairdesk.wording.groups.columns import columns
+from fairdesk.wording.groups.tables import table_title
 from tests import phrases
 from tests.gui.auditing import make_audit
 from tests.gui.counting import BOSTON, table
@@ -108,6 +110,17 @@ def tables(show, path):
     return show()
 
 
+def table_of(shown):
+    """The one table that a view of the page is about."""
+    (each,) = shown.tables
+    return each
+
+
+def part(shown, what="rates"):
+    """The widget of a view's table or chart, by what it shows."""
+    return shown.view.shown[groups.key_of(what, table_of(shown))]
+
+
 def texts(figures):
     return [
         [figures.item(row, column).text() for column in range(figures.columnCount())]
@@ -115,8 +128,8 @@ def texts(figures):
     ]
 
 
-def open_folds(part):
-    for fold in part.findChildren(Fold):
+def open_folds(shown):
+    for fold in shown.view.findChildren(Fold):
         fold.set_open(opened=True)
 
 
@@ -159,8 +172,15 @@ def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show,
     said = []
     made.measure_wanted.connect(lambda: said.append("measure"))
     empty = made._stack.currentWidget()
-    qtbot.waitUntil(lambda: len(empty.findChildren(QTableWidget)) == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: len(made.recorded.view.shown) == 3, timeout=10_000)
     assert phrases.RECORDED_OUTCOMES in [each.text() for each in empty.findChildren(Words)]
+    by_sex = made.recorded.view.shown["rates-label-yes-sex"]
+    by_sex.setCurrentCell(0, 2)
+    assert made.detail.group.text() == f"sex = {by_sex.item(0, 0).text()}"
+    assert made.detail.formula.text().startswith("Rate = favourable / members = ")
+    # another table has no picked figure any more
+    made.recorded.view.shown["rates-label-yes-age"].setCurrentCell(0, 2)
+    assert not by_sex.selectedItems()
     button = next(each for each in empty.findChildren(QPushButton) if "metrics" in each.text())
     assert button.isEnabled()
     button.click()
@@ -193,34 +213,23 @@ def test_where_nothing_is_protected_it_says_so_and_measures_nothing(show, qtbot,
 # What is counted
 
 
-def test_the_columns_of_the_law_come_first_and_more_on_demand(tables):
+def test_the_figures_that_are_quoted_come_first_and_every_column_can_be_seen(tables):
     first = tables.shown[0]
-    assert header(first.figures) == ["age", "People", "Rate", "Impact ratio"]
-    tables.show_more(("Confidence interval of the rate", "Test, p and corrected p"))
-    assert header(first.figures)[4:] == [
-        "95\u00a0% CI",
-        "Test",
-        "p",
-        "Corrected p",
-    ]
-    tables.show_more(())
-    assert len(header(first.figures)) == 1 + len(LAW)
-
-
-def test_every_column_of_the_report_can_be_seen(tables):
-    with_labels = next(
-        each for each in tables._tables if any(line.positives is not None for line in each.lines)
-    )
-    offered = {*LAW, *ERRORS, *(key for keys in MORE.values() for key in keys)}
-    assert {column.key for column in columns(with_labels)} - set(with_labels.attributes) <= offered
+    assert header(part(first)) == ["age", "People", "Rate", "95\u00a0% CI", "Impact ratio"]
+    open_folds(first)
+    heads = {
+        head for each in first.view.shown.values() if hasattr(each, "head") for head in header(each)
+    }
+    wanted = {column.head for column in columns(table_of(first))}
+    assert wanted <= heads
 
 
 def test_each_attribute_has_a_table_with_the_same_numbers_as_the_figures(tables):
     tables.kind.setCurrentIndex(LABEL)
-    assert [part.table.attributes for part in tables.shown] == [("age",), ("sex",)]
+    assert [table_of(each).attributes for each in tables.shown] == [("age",), ("sex",)]
     sex = tables.shown[1]
-    told = texts(sex.figures)
-    for row, line in zip(told, sex.table.lines, strict=True):
+    told = texts(part(sex))
+    for row, line in zip(told, table_of(sex).lines, strict=True):
         assert row[:2] == [*line.values, f"{line.n_samples:,}"]
         assert plain(row[2]) == f"{100 * line.favourable / line.n_samples:.1f} %"
 
@@ -232,8 +241,8 @@ def test_the_decisions_stand_beside_the_recorded_outcome(qtbot, tables):
         ("decisions", ("sex",)),
         ("label", ("sex",)),
     ]
-    assert [(part.table.of, part.table.attributes) for part in tables.shown] == both
-    first, second = tables.shown[:2]
+    assert [(table_of(each).of, table_of(each).attributes) for each in tables.shown] == both
+    first, second = (each.view for each in tables.shown[:2])
     tables.resize(1200, 800)
     qtbot.waitUntil(lambda: second.x() > first.x())
     assert first.y() == second.y()
@@ -262,53 +271,39 @@ def test_tables_with_different_references_say_so_above_them(show, path):
 
 def test_label_and_decisions_can_be_chosen_and_the_attributes_stay(tables):
     tables.by.setCurrentIndex(1)
-    assert [part.table.attributes for part in tables.shown] == [("age", "sex")] * 2
-    assert tables.shown[0].heat is not None
-    longest = max(range(tables.kind.count()), key=lambda each: len(tables.kind.itemText(each)))
-    assert longest != 0
-    assert tables.kind.itemText(LABEL) == "the recorded outcome “credit”"
+    assert [table_of(each).attributes for each in tables.shown] == [("age", "sex")] * 2
+    assert "map-decisions-yes-age-sex" in tables.shown[0].view.shown
+    assert tables.kind.itemText(LABEL) == "Recorded outcome “yes”"
     tables.kind.setCurrentIndex(DECISIONS)
-    assert [part.table.of for part in tables.shown] == ["decisions"]
-    assert [part.table.attributes for part in tables.shown] == [("age", "sex")]
+    assert [table_of(each).of for each in tables.shown] == ["decisions"]
+    assert [table_of(each).attributes for each in tables.shown] == [("age", "sex")]
 
 
 def test_with_labels_error_rates_have_a_table_of_their_own(tables):
     tables.kind.setCurrentIndex(LABEL)
-    assert all(not part.findChildren(Fold) for part in tables.shown)
+    assert [len(each.view.findChildren(Fold)) for each in tables.shown] == [1, 1]
     tables.kind.setCurrentIndex(DECISIONS)
+    assert [len(each.view.findChildren(Fold)) for each in tables.shown] == [2, 2]
     # made once somebody wants to see it
-    assert all(part.errors is None for part in tables.shown)
-    open_folds(tables.shown[1])
-    errors = tables.shown[1].errors
-    assert header(errors)[:3] == ["sex", phrases.TRUE_POSITIVE_RATE, "False positive rate"]
-    line = tables.shown[1].table.lines[0]
+    sex = tables.shown[1]
+    assert not any("errors" in key for key in sex.view.shown)
+    open_folds(sex)
+    errors = part(sex, "errors")
+    assert header(errors)[2:4] == [phrases.TRUE_POSITIVE_RATE, "False positive rate"]
+    line = table_of(sex).lines[0]
     expected = 100 * line.true_positives / line.positives
-    assert plain(errors.item(0, 1).text()) == f"{expected:.1f} %"
+    assert plain(errors.item(0, 2).text()) == f"{expected:.1f} %"
 
 
 def test_what_is_undefined_says_so_and_is_sorted_below_all_numbers(show, path):
     one = table({**BOSTON, ("Asian",): (0, 0)})
     measure(path, (one,))
     made = show()
-    figures = made.shown[0].figures
+    figures = part(made.shown[0])
     assert texts(figures)[3][:3] == ["Asian", "0", "undefined"]
     assert "nan" not in str(texts(figures)).lower()
     figures.sortItems(2, Qt.SortOrder.AscendingOrder)
     assert [row[0] for row in texts(figures)] == ["Asian", "Black", "Hispanic", "White"]
-
-
-def test_calibration_is_drawn_of_groups_that_can_be_compared():
-    bins = (Bin(0.0, 0.5, 40, 0.2, 0.25), Bin(0.5, 1.0, 60, 0.7, 0.75))
-    drawn = calibration(table({**BOSTON, ("Asian",): (9, 4)}, of="scores", calibration=bins))
-    assert [line.name for line in drawn.lines] == [
-        "White",
-        "Black",
-        "Hispanic",
-        "perfect calibration",
-    ]
-    assert drawn.lines[0].y.tolist() == pytest.approx([25.0, 75.0])
-    assert drawn.lines[0].low[0] < 25 < drawn.lines[0].high[0]
-    assert calibration(table()).empty
 
 
 def test_scores_bring_their_own_columns_and_calibration(show, path):
@@ -316,36 +311,39 @@ def test_scores_bring_their_own_columns_and_calibration(show, path):
     scores = table(of="scores", calibration=bins, mean_score=0.4, smd=-0.2)
     measure(path, (table(), scores))
     made = show()
-    assert not made.shown[0].findChildren(Fold)
-    made.show_more(("Mean score and SMD",))
-    assert len(header(made.shown[0].figures)) == 4
+    assert header(part(made.shown[0]))[-1] == "Impact ratio"
     made.kind.setCurrentIndex(1)
-    assert header(made.shown[0].figures)[4:] == ["Mean score", "SMD"]
+    assert header(part(made.shown[0]))[-2:] == ["Mean score", "SMD"]
     open_folds(made.shown[0])
-    assert made.shown[0].curves is not None
+    drawn = part(made.shown[0], "calibration").drawing
+    assert [line.name for line in drawn.lines][-1] == "perfect calibration"
 
 
 # How a figure came
 
 
-def test_a_chosen_figure_tells_its_formula_and_marks_the_group_everywhere(show, path):
+def test_a_picked_figure_tells_its_formula_and_marks_the_group_everywhere(show, path):
     measure(path, (table(),))
     made = show()
-    part = made.shown[0]
+    shown = made.shown[0]
     assert not made.detail.isVisible()
-    part.figures.setCurrentCell(0, 3)
+    open_folds(shown)
+    part(shown).setCurrentCell(0, 4)
     assert made.detail.group.text() == "race = Black"
     told = plain(made.detail.formula.text())
     assert told.startswith("Impact ratio = ")
     assert "(133 / 197) / (1,527 / 1,681) = 0.74" in told
-    assert part.forest.chosen_key == 0
+    assert part(shown, "forest").chosen_key == 0
+    assert part(shown, "against").currentRow() == 0
     assert made.detail.rows.isEnabled()
+    part(shown, "against").setCurrentCell(0, 4)
+    assert made.detail.formula.text().startswith("Interval (95 %) = ratio × exp(")
 
 
 def test_sorted_tables_tell_of_the_group_in_the_row(show, path):
     measure(path, (table(),))
     made = show()
-    figures = made.shown[0].figures
+    figures = part(made.shown[0])
     figures.sortItems(1, Qt.SortOrder.DescendingOrder)
     figures.setCurrentCell(0, 2)
     assert made.detail.group.text() == "race = White"
@@ -354,25 +352,24 @@ def test_sorted_tables_tell_of_the_group_in_the_row(show, path):
     )
 
 
-def test_pictures_and_table_choose_the_same_group(tables, qtbot):
+def test_charts_and_table_pick_the_same_group(tables, qtbot):
     tables.by.setCurrentIndex(1)
-    part = tables.shown[0]
-    seen = []
-    part.chosen.connect(lambda _table, line, column: seen.append((line.values, column.key)))
-    qtbot.keyClick(part.heat, Qt.Key.Key_Down)
-    first = part.table.lines[part.heat.drawing.cells[0, 0]].values
-    assert seen == [(first, "rate")]
-    assert part.forest.chosen_key == part.heat.drawing.cells[0, 0]
-    assert part.figures.currentRow() == part.heat.drawing.cells[0, 0]
+    shown = tables.shown[0]
+    heat = part(shown, "map")
+    qtbot.keyClick(heat, Qt.Key.Key_Down)
+    first = heat.drawing.cells[0, 0]
+    assert part(shown, "forest").chosen_key == part(shown).currentRow() == first
     assert tables.detail.group.text().startswith("age ")
+    assert tables.detail.formula.text().startswith("Rate = ")
 
 
-def test_only_one_table_has_a_chosen_figure(tables):
-    tables.shown[0].figures.setCurrentCell(1, 2)
-    tables.shown[1].figures.setCurrentCell(0, 2)
-    assert tables.shown[0].forest.chosen_key is None
-    assert not tables.shown[0].figures.selectedItems()
-    assert tables.shown[1].forest.chosen_key == 0
+def test_only_one_table_has_a_picked_figure(tables):
+    first, second = tables.shown[:2]
+    part(first).setCurrentCell(1, 2)
+    part(second).setCurrentCell(0, 2)
+    assert part(first, "forest").chosen_key is None
+    assert not part(first).selectedItems()
+    assert part(second, "forest").chosen_key == 0
 
 
 # The rows behind
@@ -411,10 +408,10 @@ def test_the_rows_are_those_of_the_group_with_the_outcome_first(path):
 
 def test_show_the_rows_lists_them_and_only_the_favourable_on_demand(tables, qtbot):
     sex = tables.shown[1]
-    sex.figures.setCurrentCell(0, 2)
+    part(sex).setCurrentCell(0, 2)
     tables.detail.rows.click()
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, RowsDialog))
-    line = sex.table.lines[0]
+    line = table_of(sex).lines[0]
     qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.n_samples, timeout=10_000)
     assert dialog._count.text() == f"{line.n_samples} rows of the data."
     dialog.only.setChecked(True)
@@ -449,22 +446,22 @@ def test_a_run_under_way_is_shown_as_it_counts(show, path):
     made = show()
     state = RunState(9, "groups", "running", figures=(table(),))
     made.runs.follow(state)
-    assert [part.table.attributes for part in made.shown] == [("race",)]
+    assert [table_of(each).attributes for each in made.shown] == [("race",)]
     again = table({**BOSTON, ("Black",): (198, 133)})
-    part = made.shown[0]
     made.runs.run_changed.emit(
         msgspec.structs.replace(state, figures=(again, table(BOSTON, ("group",))))
     )
-    assert [part.table.attributes for part in made.shown] == [("race",), ("group",)]
+    assert [table_of(each).attributes for each in made.shown] == [("race",), ("group",)]
     made.runs.run_changed.emit(
         msgspec.structs.replace(state, figures=(table(), table(BOSTON, ("group",))))
     )
-    assert made.shown[0].figures.item(0, 1).text() == "197"
-    assert part is not made.shown[0]
+    assert part(made.shown[0]).item(0, 1).text() == "197"
 
 
 def test_figures_counted_anew_change_in_their_place(tables):
-    before = list(tables.shown)
+    open_folds(tables.shown[0])
+    before = [each.view for each in tables.shown]
+    widgets = list(tables.shown[0].view.shown.values())
     anew = tuple(
         msgspec.structs.replace(
             each,
@@ -475,9 +472,10 @@ def test_figures_counted_anew_change_in_their_place(tables):
         for each in tables._tables
     )
     tables.runs.run_changed.emit(RunState(1, "groups", "running", figures=anew))
-    assert tables.shown == before
+    assert [each.view for each in tables.shown] == before
+    assert list(tables.shown[0].view.shown.values()) == widgets
     people = anew[0].lines[0].n_samples
-    assert tables.shown[0].figures.item(0, 1).text() == f"{people:,}"
+    assert part(tables.shown[0]).item(0, 1).text() == f"{people:,}"
 
 
 def test_a_run_that_failed_keeps_what_it_counted_and_offers_another(show, path):
@@ -499,40 +497,35 @@ def test_a_run_that_counted_nothing_says_so(show, path):
 def test_everything_has_a_name_for_those_who_do_not_see_it(tables):
     assert tables.kind.accessibleName() == "What was counted"
     assert tables.by.accessibleName() == "By which attributes"
-    for part in tables.shown:
-        assert part.figures.accessibleName() == part.forest.accessibleName() == part.name
-        assert part.said.accessibleName().startswith("□ Observed: ")
-    tables.shown[0].figures.setCurrentCell(0, 2)
+    for shown in tables.shown:
+        name = table_title(tables._session.spec, table_of(shown))
+        assert part(shown).accessibleName() == part(shown, "forest").accessibleName() == name
+        said = shown.view.findChild(Statement).accessibleName()
+        assert said.startswith("□ Observed: ")
+    part(tables.shown[0]).setCurrentCell(0, 2)
     assert tables.detail.accessibleName().startswith("age ")
 
 
-def test_tab_goes_from_the_choices_through_table_and_pictures_to_what_tells_of_them(tables):
+def test_tab_goes_from_the_choices_through_tables_and_charts_to_what_tells_of_them(tables):
     tables.by.setCurrentIndex(1)
     tables.kind.setCurrentIndex(DECISIONS)
-    tables.show_more(("Shortfall",))
-    open_folds(tables.shown[0])
-    part, chain = tables.shown[0], [tables.kind]
+    shown = tables.shown[0]
+    open_folds(shown)
+    chain = [tables.kind]
     while (each := chain[-1].nextInFocusChain()) is not tables.kind:
         chain.append(each)
     order = [
-        *(tables.kind, tables.by, part.figures, part.heat, part.forest),
-        *(part.errors, tables.detail.rows),
+        *(tables.kind, tables.by, part(shown), part(shown, "map"), part(shown, "forest")),
+        *(part(shown, "against"), part(shown, "errors"), tables.detail.rows),
     ]
     assert [each for each in chain if each in order] == order
 
 
-def test_the_tables_have_the_room_until_a_figure_is_chosen(tables):
-    assert not tables.detail.isVisible()
-    part = tables.shown[0]
-    rate = next(each for each in part.figures._columns if each.key == "rate")
-    part.figures.chosen.emit(0, rate)
-    assert tables.detail.isVisible()
-    tables.detail.clear()
-    assert not tables.detail.isVisible()
-
-
 def test_the_figures_come_before_what_they_say(qtbot, tables):
-    part = tables.shown[0]
-    qtbot.waitUntil(lambda: part.figures.y() < part.forest.y() < part.said.y())
-    tables.show_more(("Shortfall",))
-    qtbot.waitUntil(lambda: part.figures.y() < part.forest.y() < part.said.y())
+    view = tables.shown[0].view
+
+    def down(widget):
+        return widget.mapTo(view, QPoint()).y()
+
+    figures, said = part(tables.shown[0]), view.findChild(Statement)
+    qtbot.waitUntil(lambda: down(figures) < down(part(tables.shown[0], "forest")) < down(said))

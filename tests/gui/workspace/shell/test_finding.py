@@ -87,8 +87,9 @@ def test_a_group_is_chosen_in_the_table_of_its_attribute(qtbot, window):
     assert len(alone) == 2
     for name in alone:
         choose(window, name.casefold())
-        part = next(each for each in tables.shown if each.table.attributes == ("sex",))
-        assert name == f"Group: sex = {part.figures.item(part.figures.currentRow(), 0).text()}"
+        shown = next(each for each in tables.shown if each.tables[0].attributes == ("sex",))
+        figures = next(each for key, each in shown.view.shown.items() if key.startswith("rates"))
+        assert name == f"Group: sex = {figures.item(figures.currentRow(), 0).text()}"
 
 
 def test_a_subgroup_is_chosen_in_the_list(qtbot, window):
