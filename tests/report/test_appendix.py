@@ -25,6 +25,7 @@ from fairdesk.report import appendix
 from fairdesk.report.content.choosing import check, chosen, parts
 from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render import html
+from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.render.pdf import Preview, pdf
 from fairdesk.wording.language import say, using
 from tests.report.building import people_store, run_into
@@ -84,7 +85,7 @@ def names(made):
 @pytest.mark.parametrize("template", ["plain", "annex-iv"])
 def test_what_moves_moves_once_and_nothing_is_lost(store, template):
     choice = Choice(template=template)
-    before = chosen(whole_report(store, choice), choice)
+    before = with_drawings(chosen(whole_report(store, choice), choice))
     after = make_report(store, choice)
     there = [
         (f"{section.key}/{block.key}", moves)

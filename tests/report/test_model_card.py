@@ -84,7 +84,7 @@ def test_of_many_intersections_those_with_the_lowest_rates_are_listed(tmp_path):
         measured(store, "groups", (TABLE, table))
         grid = blocks_of(section_of(make_report(store, CARD), "card-figures"), "Grid")[-1]
     assert [row[0] for row in grid.rows] == [f"male, job {i}" for i in range(12)]
-    assert grid.caption.endswith("; the 12 of 41 groups with the lowest rates")
+    assert grid.note.startswith("the 12 of 41 groups with the lowest rates; all are in the file")
 
 
 def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, report):

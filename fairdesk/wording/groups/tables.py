@@ -59,11 +59,11 @@ _SCORED = fixed(
     {
         False: (
             "Scoring rate: share of each group with a score for “{outcome}” above the median of "
-            "all, {interval}. It is no rate of decisions."
+            "all, {interval}. It is not a rate of decisions."
         ),
         True: (
             "Scoring rate: share of each group with a score for “{outcome}” below the median of "
-            "all, which is the favourable side, {interval}. It is no rate of decisions."
+            "all, which is the favourable side, {interval}. It is not a rate of decisions."
         ),
     }
 )
