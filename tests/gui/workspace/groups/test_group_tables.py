@@ -243,10 +243,10 @@ def test_the_decisions_stand_beside_the_recorded_outcome(qtbot, tables):
     ]
     assert [(table_of(each).of, table_of(each).attributes) for each in tables.shown] == both
     first, second = (each.view for each in tables.shown[:2])
-    tables.resize(1200, 800)
+    tables.window().resize(1200, 800)
     qtbot.waitUntil(lambda: second.x() > first.x())
     assert first.y() == second.y()
-    tables.resize(600, 800)
+    tables.window().resize(600, 800)
     qtbot.waitUntil(lambda: second.y() > first.y())
     assert first.x() == second.x()
 
