@@ -68,11 +68,17 @@ class ClusterError(FairDeskError):
     """A cluster cannot be reached, or its workers cannot run the audit."""
 
 
-def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """Ask whether a name that is nearly the given one was meant; empty where none is near."""
+def did_you_mean(given: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Ask whether a name that is nearly the given one was meant.
+
+    Parameters
+    ----------
+    otherwise : str, optional
+        What is returned where none is near.
+    """
     names = {each.casefold(): each for each in known}
     near = difflib.get_close_matches(given.casefold(), names, 1)
-    return f"Did you mean “{names[near[0]]}”?" if near else ""
+    return f"Did you mean “{names[near[0]]}”?" if near else otherwise
 
 
 @contextmanager

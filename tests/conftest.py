@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import sys
+
 import hypothesis
 import pytest
 
@@ -16,3 +19,10 @@ def shared_guests(monkeypatch):
     from tests import guests
 
     guests.share(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def no_progress_lines(monkeypatch):
+    """Say no progress on standard error, however busy the machine: it comes after some seconds."""
+    if terminal := sys.modules.get("fairdesk.cli.terminal"):
+        monkeypatch.setattr(terminal, "SILENT", math.inf)

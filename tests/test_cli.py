@@ -286,6 +286,16 @@ def test_whoever_watches_is_told_what_is_written(quick, capsys, monkeypatch):
     }
 
 
+def test_show_prints_what_the_audit_printed_in_the_end(quick, tmp_path, capsys):
+    assert cli.main(quick("--method", "groups")) == 0
+    printed = capsys.readouterr().out
+    assert "SELECTED" in printed
+    # what was noticed when the model was opened is in the audit file, too
+    assert "CHECK" in printed
+    assert cli.main(["show", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().out == printed
+
+
 def test_an_earlier_audit_is_moved_not_lost(quick, tmp_path, capsys):
     first = None
     for _ in range(3):
@@ -333,7 +343,7 @@ BAD_FILES = {
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"data": "missing.csv"}, ["missing.csv", "--data F"]),
+        ({"data": "missing.csv"}, ["missing.csv", "--data FILE"]),
         ({"data": "."}, []),
         ({"data": "empty.csv"}, ["empty"]),
         ({"data": "names.csv"}, ["no rows"]),
@@ -345,7 +355,7 @@ BAD_FILES = {
         ({"favourable": "perhaps"}, ["no value “perhaps”", "no, yes", "--favourable V"]),
         ({"protected": "race"}, ["no column “race”", "--protected COL"]),
         ({"protected": "hired"}, [phrases.NOT_TO_BE_PROTECTED, "--protected COL"]),
-        ({"model": "missing.h5"}, ["missing.h5", "--model M"]),
+        ({"model": "missing.h5"}, ["missing.h5", "--model FILE"]),
         ({"model": "text.h5"}, ["text.h5"]),
         ({"domain": "missing.json"}, ["cannot be read", "--domain FILE"]),
         ({"domain": "bad.json"}, [phrases.NOT_EXPECTED]),

@@ -394,8 +394,8 @@ def test_a_folder_that_cannot_be_made(audit, repair, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--method", "maft"), "invalid choice: 'maft'"),
-        (("--method", "aequitas", "--labels", "mine"), "invalid choice: 'mine'"),
+        (("--method", "maft"), "no “maft”"),
+        (("--method", "aequitas", "--labels", "mine"), "no “mine”"),
         (("--method", "aequitas", "--rule", "1"), "only with --method testsgd"),
         (("--method", "testsgd", "--flagged"), "only with --method aequitas"),
         (("--method", "testsgd", "--pairs-of", "1"), "only with --method aequitas"),

@@ -10,13 +10,17 @@ import pytest
 
 from fairdesk.answers.observed import observed
 from fairdesk.app.outputs import AUDIT_FILE
+from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.cli import conditions, screen, summary, terminal
+from fairdesk.cli import commands, conditions, screen, summary, terminal, usage
 from fairdesk.cli import main as cli
 from fairdesk.data.domain.companions import Companion, Move
 from fairdesk.data.domain.support import Support
+from fairdesk.data.formats.reading import read_table
+from fairdesk.data.profiling.outcomes import canonical
+from fairdesk.errors import DataError, SpecError
 from fairdesk.groups.metrics.outcomes import outcomes
 from fairdesk.results.individual import ComparedRows, Share
 from fairdesk.results.proofs import NeighbourhoodCounts, Proven
@@ -24,7 +28,7 @@ from fairdesk.results.subgroups import TermRate
 from fairdesk.wording import words
 from fairdesk.wording.groups.tables import rate_of
 from tests import phrases
-from tests.report.building import people_store, run_into
+from tests.report.building import people_store, run_into, write_people
 from tests.report.reading import text_of
 
 ROWS = 200
@@ -315,6 +319,7 @@ def test_a_name_that_is_nearly_right_is_asked_for(capsys, line, said):
 def test_progress_is_said_now_and_then_without_a_terminal(capsys, monkeypatch):
     clock = [0.0]
     monkeypatch.setattr(terminal.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(terminal, "SILENT", 10.0)
     state = RunState(1, "maft", "running", "global", 40, 100, 50, 3, 90)
     with terminal.progress_bar() as show:
         show(state)
@@ -353,3 +358,61 @@ def test_json_is_pretty_or_lines(tmp_path, capsys):
     with pytest.raises(SystemExit):
         cli.main(["methods", "--json=prety"])
     assert "Did you mean “pretty”?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [each for each in usage.texts() if each != "options"])
+def test_the_help_of_each_command_is_at_most_60_lines_with_groups_and_examples(name, capsys):
+    line = [] if name == "fairdesk" else [name]
+    texts = []
+    for option in ("--help", "--help-all"):
+        if option == "--help" or "more" in usage.texts()[name]:
+            with pytest.raises(SystemExit) as caught:
+                cli.main([*line, option])
+            assert caught.value.code == 0
+            texts.append(capsys.readouterr().out)
+    short, whole = texts[0], texts[-1]
+    assert len(short.splitlines()) <= usage.MOST_LINES
+    assert max(map(len, (*short.splitlines(), *whole.splitlines()))) <= usage.WIDTH
+    if name != "open":
+        assert "\nexamples:\n" in short
+    # no option is in neither, and none is there that there is not
+    parser = command_parser(name)
+    for option in parser.taken:
+        assert option in short or not option.startswith("--")
+        _, text = usage.option_text(name, option)
+        assert "".join(text.split("<")[0].split()) in "".join(whole.split())
+    about = usage.texts()[name]
+    named = {
+        each for _, *names in (*about.get("groups", ()), *about.get("more", ())) for each in names
+    }
+    assert named <= {*parser.taken, *(usage.texts() if name == "fairdesk" else ())}
+
+
+def command_parser(name):
+    parser = commands.parser()
+    (under,) = (each for each in parser._actions if each.dest == "command")
+    return parser if name == "fairdesk" else under.choices[name]
+
+
+def test_nothing_is_said_of_options_that_there_are_not():
+    there = set()
+    for name in usage.texts():
+        if name != "options":
+            for option in command_parser(name).taken:
+                own = f"{name} {option}"
+                there.add(own if own in usage.texts()["options"] else option)
+    assert set(usage.texts()["options"]) == there
+
+
+def test_a_column_a_value_and_an_option_that_are_nearly_right_are_asked_for(tmp_path):
+    table = read_table(write_people(tmp_path / "people.csv"))
+    with pytest.raises(DataError, match="Did you mean “income”"):
+        table.index("incme")
+    with pytest.raises(DataError, match="Its columns are: "):
+        table.index("zzz")
+    with pytest.raises(SpecError, match="Did you mean “global_num”"):
+        parse_options("maft", {"globl_num": "3"})
+    with pytest.raises(SpecError, match="Did you mean “themis”"):
+        method_named("themsi")
+    with pytest.raises(SpecError, match=r"Did you mean “yes”\? Its values are: "):
+        canonical(table, "credit", "yess")

@@ -22,7 +22,7 @@ from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
 from fairdesk.audit.runs.plausibility import PlausibleShare, WeighingBeside, plausible_share
 from fairdesk.audit.runs.run import check_run
 from fairdesk.audit.runs.run import run as run_audit
-from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.records import Noted, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.worker import in_parts
@@ -265,7 +265,9 @@ def _log_plan(store: Store, found: Inspection, runs: Sequence[RunSpec]) -> None:
     """Log how often the model matches the outcome, what to check, and which runs are to be made."""
     if (agreed := inspected.agreed(found.proof)) is not None:
         store.log(inspected.agreement(agreed), "begun", agreed)
-    for sentence in (*inspected.notes(found), *support_said(store.spec.domain)):
+    for note in inspected.notes(found):
+        store.log(note, "begun", Noted(note))
+    for sentence in support_said(store.spec.domain):
         store.log(sentence, "begun")
     store.plan_runs(runs)
 

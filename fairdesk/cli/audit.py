@@ -13,7 +13,6 @@ import msgspec
 from fairdesk.answers.rates import decision_tables, misfit_sentence
 from fairdesk.app.audit import Outcome, Question, audit, plan_of
 from fairdesk.app.finished import sample_question
-from fairdesk.app.outputs import AUDIT_FILE, CERTIFICATE, MANIFEST, OUTPUTS
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.catalogue.stages import BEFORE
@@ -25,8 +24,11 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cli.parsing import (
     AddParser,
+    Parser,
     add_cluster,
     add_json,
+    add_seed,
+    command,
     option_names,
     options_by_method,
     whole_number,
@@ -57,189 +59,40 @@ from fairdesk.wording.rules import rule_phrase
 
 #: What ``--plan`` takes.
 PLANS = tuple(kind.value for kind in LIMITS)
-_EPILOG = """\
-The label column is never an input of the model. Several protected columns are varied together.
-The exit code is 0 when the audit is done, 1 when it failed (one line on standard error gives the
-reason), 2 for an invalid command line, 3 when no method measured anything, for example because the
-time limit was too short (standard error says why, and no report is written), 130 when it was
-stopped with Ctrl-C or SIGTERM: the results so far are kept and written.
-"""
-_OUT_HELP = (
-    f"the folder for the results: {AUDIT_FILE}, {', '.join(OUTPUTS)}, {MANIFEST} with the SHA-256 "
-    f"hashes of all, and {CERTIFICATE} if something was certified or falsified; made when it is "
-    "missing. Nothing is overwritten: the files of an earlier audit in it are moved to a folder "
-    "earlier-1, earlier-2, ... inside it"
-)
 
 
 def add_audit(add_parser: AddParser) -> None:
     """Add ``audit``."""
-    parser = add_parser(
-        "audit",
-        help="audit a model without the window",
-        description="Audit a model without the window.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
+    parser = command(add_parser, "audit", _audit)
+    take = parser.take
     add_subject(parser)
-    add = parser.add_argument
-    add(
-        "--protected",
-        metavar="COL",
-        action="append",
-        default=[],
-        help=(
-            "a protected column; may be repeated. One that is not an input of the model defines "
-            "groups; inputs that say the same change with it. Optional with a --text-column"
-        ),
-    )
-    add(
-        "--domain",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "JSON for the input domain: attribute -> [low, high] or a list of values; by default "
-            'as in the data. Or {"attributes": {...}, "constraints": ["husband implies sex '
-            '= Male", ...]}'
-        ),
-    )
-    add(
-        "--accept-guesses",
-        action="store_true",
-        help=(
-            "audit although the numbers of some categorical values are only guessed (in "
-            "alphabetical order): each page of the report says so"
-        ),
-    )
-    add(
-        "--companions",
-        metavar="auto|ask|none|FILE",
-        default="auto",
-        help=(
-            "which attributes change with a protected one, so that a husband is compared with a "
-            "wife: those that the data show beyond doubt (auto, the default), none before you "
-            "confirm them in the terminal (ask), none, or as a JSON file decides, which “fairdesk "
-            "inspect --protected COL --json” writes; one with empty values is refused, and one "
-            "that the file does not name is as with auto"
-        ),
-    )
-    add(
-        "--method",
-        metavar="KEY",
-        choices=METHODS,
-        action="append",
-        help=(
-            "audit method, instead of the methods of a --plan; may be repeated, to compare "
-            "methods. “fairdesk methods” lists them"
-        ),
-    )
-    add(
-        "--mitigate",
-        action="store_true",
-        help="with a plan: also retrain the model with what is found, and measure the change",
-    )
-    add(
-        "--option",
-        metavar="NAME=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help=(
-            "parameters of the method by their names in its paper; may be repeated; for one of "
-            "several methods: KEY.NAME=VALUE. “fairdesk methods KEY” lists them"
-        ),
-    )
-    add(
-        "--terms",
-        metavar="FILE",
-        type=Path,
-        help=(
-            'JSON: the identity terms compared in texts, by category, like {"gender": '
-            '["gay", "straight"], ...}; by default those of the paper'
-        ),
-    )
-    add(
-        "--bins",
-        metavar="COL=X,X,...",
-        action="append",
-        default=[],
-        help=(
-            "for rules that define groups: the bin boundaries of a numeric protected attribute, "
-            "like age=25,40,60; may be repeated; by default bins of equal width"
-        ),
-    )
-    add("--seconds", metavar="S", type=float, help="time limit per method, in seconds")
-    add(
-        "--rows",
-        metavar="N",
-        type=int,
-        help="maximum number of queries per method (one query is one row scored by the model)",
-    )
-    add(
-        "--max-distance",
-        metavar="D",
-        type=float,
-        help="maximum Gower distance of tested instances to the nearest data row (0 to 1)",
-    )
-    add(
-        "--plausible",
-        action=argparse.BooleanOptionalAction,
-        help=(
-            "keep searches to pairs of which both instances are as usual as rows of the data and "
-            "as near to one of them (the default); --no-plausible for the figures of the papers"
-        ),
-    )
-    add(
-        "--shards",
-        metavar="N",
-        type=whole_number,
-        default=0,
-        help=(
-            "divide each search into N parts, each with random numbers of its own: the same "
-            "number gives the same pairs wherever the parts run (default: not divided; on a "
-            "cluster by the number of its cores)"
-        ),
-    )
+    take("--protected", action="append", default=[])
+    take("--domain", type=Path)
+    take("--accept-guesses", action="store_true")
+    take("--companions", default="auto")
+    take("--method", choices=METHODS, action="append")
+    take("--mitigate", action="store_true")
+    take("--option", nargs="+", action="extend", default=[])
+    take("--terms", type=Path)
+    take("--bins", action="append", default=[])
+    take("--seconds", type=float)
+    take("--rows", type=int)
+    take("--max-distance", type=float)
+    take("--plausible", action=argparse.BooleanOptionalAction)
+    take("--shards", type=whole_number, default=0)
     _add_common(parser)
-    parser.set_defaults(perform=_audit)
 
 
 def add_demo(add_parser: AddParser) -> None:
     """Add ``demo``."""
-    parser = add_parser(
-        "demo",
-        help="audit the built-in sample",
-        description="Audit the built-in sample: income in the US census, a Keras network.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
-    _add_common(parser)
-    parser.set_defaults(perform=_audit)
+    _add_common(command(add_parser, "demo", _audit))
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--plan",
-        choices=PLANS,
-        help=(
-            "“full” (default; at most ten minutes) measures groups, estimates "
-            "how often decisions change, searches for pairs and subgroups, and certifies what can "
-            "be certified; “quick” (a minute) measures groups, estimates and searches for pairs"
-        ),
-    )
-    add(
-        "--time",
-        metavar="S",
-        type=float,
-        help=(
-            "time limit of the whole audit, in seconds, from when the first method can begin: data "
-            "and model are opened before; every method has a part of it, and one that ends early "
-            "leaves its rest to the later ones"
-        ),
-    )
-    add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
-    add("--out", metavar="FOLDER", type=Path, required=True, help=_OUT_HELP)
+def _add_common(parser: Parser) -> None:
+    parser.take("--plan", choices=PLANS)
+    parser.take("--time", type=float)
+    add_seed(parser)
+    parser.take("--out", type=Path, required=True)
     add_cluster(parser)
     add_json(parser)
     add_results(parser)

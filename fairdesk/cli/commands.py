@@ -14,19 +14,28 @@ from fairdesk import __version__
 from fairdesk.cli.audit import add_audit, add_demo, check_audit
 from fairdesk.cli.inspect import add_inspect
 from fairdesk.cli.methods import add_methods
-from fairdesk.cli.parsing import Parser
+from fairdesk.cli.parsing import AddParser, Parser
 from fairdesk.cli.portfolio.command import add_audit_many
 from fairdesk.cli.repair import add_repair, check_repair
 from fairdesk.cli.report import add_report, check_report
 from fairdesk.cli.screen import add_show
 from fairdesk.cli.terminal import FAILED, complain, sigterm_as_ctrl_c
+from fairdesk.cli.usage import texts
 from fairdesk.cli.verify import add_reproduce, add_verify
 from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.files import log_folder
 
 log = logging.getLogger(__name__)
+
+
+def _add_open(add_parser: AddParser) -> None:
+    """Add ``open``, which `run` performs: it alone needs the window."""
+    add_parser("open", help=texts()["open"]["help"]).take("file", nargs="?")
+
+
 #: In the order in which the help lists them.
 COMMANDS = (
+    _add_open,
     add_inspect,
     add_audit,
     add_audit_many,
@@ -42,19 +51,11 @@ COMMANDS = (
 _CHECKS = {"audit": check_audit, "repair": check_repair, "report": check_report}
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """Make the parser of the whole command line."""
-    parser = Parser(
-        prog="fairdesk",
-        description="Find discrimination in trained models. Without a command the window opens.",
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"FairDesk {__version__}")
+    parser = Parser(prog="fairdesk")
+    parser.take("--version", action="version", version=f"FairDesk {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-
-    opening = commands.add_parser("open", help="open the window on an audit file")
-    opening.add_argument("file", metavar="FILE", nargs="?", help="an audit (.fairdesk)")
-
     for add in COMMANDS:
         add(commands.add_parser)
     return parser

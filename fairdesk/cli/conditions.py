@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from fairdesk.answers.selection import pairs_found
+from fairdesk.cli.parsing import Parser
 from fairdesk.cli.summary import Finished, changing_share, lowest_ratio
 from fairdesk.cli.terminal import CONDITION_MET, NOT_MEASURED, complain
 from fairdesk.errors import did_you_mean
@@ -64,7 +65,7 @@ def condition(text: str) -> Condition:
         raise argparse.ArgumentTypeError(f"“{text}” is not a condition like {_EXAMPLES}")
     name, sign, number, percent = found.groups()
     if name not in _FIGURES:
-        near = did_you_mean(name, _FIGURES) or f"The figures are: {', '.join(_FIGURES)}."
+        near = did_you_mean(name, _FIGURES, f"The figures are: {', '.join(_FIGURES)}.")
         raise argparse.ArgumentTypeError(f"there is no figure “{name}”. {near.rstrip('.')}")
     if not _FIGURES[name].fits.fullmatch(number + percent):
         raise argparse.ArgumentTypeError(
@@ -77,31 +78,10 @@ def _below(text: str) -> Condition:
     return condition(f"ratio<{text}")
 
 
-def add_conditions(parser: argparse._ActionsContainer) -> None:
+def add_conditions(parser: Parser) -> None:
     """Add ``--fail-under`` and ``--fail-if``."""
-    parser.add_argument(
-        "--fail-under",
-        metavar="RATIO",
-        type=_below,
-        action="append",
-        dest="conditions",
-        default=[],
-        help="exit with code 4 if the lowest impact ratio is below this",
-    )
-    parser.add_argument(
-        "--fail-if",
-        metavar="CONDITION",
-        type=condition,
-        action="append",
-        dest="conditions",
-        default=[],
-        help=(
-            "exit with code 4 if this holds, like “changes>5%%”; may be repeated. It is ratio "
-            "(lowest impact ratio; one that chance may explain counts as 1), changes (share of "
-            "rows whose decision changes) or pairs (discriminatory pairs found), then <, <=, > or "
-            ">=, then a number"
-        ),
-    )
+    for name, kind in (("--fail-under", _below), ("--fail-if", condition)):
+        parser.take(name, type=kind, action="append", dest="conditions", default=[])
 
 
 def check(audit: Finished, conditions: Sequence[Condition]) -> int:

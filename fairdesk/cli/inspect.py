@@ -9,7 +9,7 @@ import msgspec
 from fairdesk.app.plan import AuditPlan
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.runs.inspection import inspect, numbered_ways
-from fairdesk.cli.parsing import AddParser, add_json
+from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import print_json, print_lines, spinner, stoppable_worker
 from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
@@ -20,26 +20,10 @@ from fairdesk.wording.companions import companion_said
 
 def add_inspect(add_parser: AddParser) -> None:
     """Add ``inspect``."""
-    parser = add_parser(
-        "inspect",
-        help="check that a table and a model fit together",
-        description=(
-            "Open a table and a model, match the columns with the model’s inputs, query the "
-            "model for the rows, and print the results. Nothing is audited and nothing is "
-            "written."
-        ),
-        allow_abbrev=False,
-    )
+    parser = command(add_parser, "inspect", _inspect)
     add_subject(parser)
-    parser.add_argument(
-        "--protected",
-        metavar="COL",
-        action="append",
-        default=[],
-        help="a protected column, to see which attributes change with it; may be repeated",
-    )
+    parser.take("--protected", action="append", default=[])
     add_json(parser)
-    parser.set_defaults(perform=_inspect)
 
 
 def _inspect(arguments: argparse.Namespace) -> int:

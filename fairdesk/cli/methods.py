@@ -10,34 +10,18 @@ from functools import partial
 from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.options import Option, options_of
-from fairdesk.cli.parsing import AddParser, add_json
+from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.terminal import print_answer
 from fairdesk.wording import words
 
 _WIDTH = 80
-_EPILOG = """\
-A query is one row sent to the model. The exit code is 0, or 2 for an invalid command line.
-"""
 
 
 def add_methods(add_parser: AddParser) -> None:
     """Add ``methods``."""
-    parser = add_parser(
-        "methods",
-        help="list the methods, or describe one",
-        description=(
-            "List the methods with the question that each answers; or describe one: what its "
-            "results show and do not show, its cost, its paper, and its options with their "
-            "limits and defaults."
-        ),
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "method", metavar="NAME", nargs="?", choices=METHODS, help="the key of a method"
-    )
+    parser = command(add_parser, "methods", _methods)
+    parser.take("method", nargs="?", choices=METHODS)
     add_json(parser)
-    parser.set_defaults(perform=_methods)
 
 
 def _methods(arguments: argparse.Namespace) -> int:

@@ -6,20 +6,22 @@ import argparse
 import itertools
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.audit.plan.spec import OptionValue
+from fairdesk.cli import usage
 from fairdesk.errors import FairDeskError, SpecError, did_you_mean
 
 #: The exit code of a wrong command line.
 USAGE = 2
 
-#: ``add_parser(name, help=..., description=..., epilog=...)``, with which a command is added.
-AddParser = Callable[..., argparse.ArgumentParser]
+#: ``add_parser(name, help=...)``, with which a command is added.
+AddParser = Callable[..., "Parser"]
 
 
 #: The arguments of settings that have another name on the command line.
@@ -33,11 +35,48 @@ _ARGUMENTS = {
 
 
 class Parser(argparse.ArgumentParser):
-    """Tells what is wrong with the command line in one line, and what sets a setting."""
+    """Takes options that `usage` describes, and tells what is wrong with them in one line."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's
-        super().__init__(*args, **kwargs)
+    def __init__(self, **kwargs: Any) -> None:  # noqa: ANN401 - argparse's
+        super().__init__(allow_abbrev=False, add_help=False, **kwargs)
+        self.command = self.prog.split()[-1]
+        self.taken: dict[str, argparse.Action] = {}
         self.set_defaults(parser=self)
+        self.take("-h", "--help", action="help")
+        if "more" in usage.texts().get(self.command, ()):
+            self.take("--help-all", action=_HelpAll, nargs=0)
+
+    def take(
+        self,
+        *names: str,
+        within: argparse._ActionsContainer | None = None,
+        fill: Mapping[str, str] = MappingProxyType({}),
+        **kwargs: Any,  # noqa: ANN401 - argparse's
+    ) -> argparse.Action:
+        """Add an argument, of which the help is that of its last name.
+
+        Parameters
+        ----------
+        within : argparse._ActionsContainer, optional
+            A group of options of which only one may be given.
+        fill : Mapping[str, str]
+            What stands for names in angle brackets in the help.
+        """
+        metavar, text = usage.option_text(self.command, names[-1])
+        for name, value in fill.items():
+            text = text.replace(f"<{name}>", value)
+        named: dict[str, Any] = {"metavar": metavar} if metavar else {}
+        text = text.replace("%", "%%")
+        taken = (within or self).add_argument(*names, help=text, **named, **kwargs)
+        return self.taken.setdefault(names[-1], taken)
+
+    def format_help(self) -> str:
+        """Return the help, where it is long only what is asked for most."""
+        return usage.short_or_whole(self.command, self.taken)
+
+    def whole_help(self) -> str:
+        """Return the help with all that is said."""
+        return usage.whole(self.command, self.taken)
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -58,7 +97,7 @@ class Parser(argparse.ArgumentParser):
         """Refuse what is not among the choices, and name the one that is near."""
         if action.choices is not None and value not in action.choices:
             choices = [str(each) for each in action.choices]
-            near = did_you_mean(str(value), choices) or f"Choose from {', '.join(choices)}."
+            near = did_you_mean(str(value), choices, f"Choose from {', '.join(choices)}.")
             raise argparse.ArgumentError(action, f"there is no “{value}”. {near.rstrip('.')}")
 
     def naming(self, error: FairDeskError) -> str:
@@ -138,59 +177,39 @@ def options_by_method(
     return chosen
 
 
-def add_opening(parser: argparse.ArgumentParser) -> None:
+def command(add_parser: AddParser, name: str, perform: Callable[..., int]) -> Parser:
+    """Add a command, of which `usage` says what it is for."""
+    parser = add_parser(name, help=usage.texts()[name]["help"])
+    parser.set_defaults(perform=perform)
+    return parser
+
+
+def add_opening(parser: Parser) -> None:
     """Add what else it takes to open a model."""
-    add = parser.add_argument
-    add(
-        "--companion",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help=(
-            "a companion file with the model’s preprocessing: a scaler, encoders, the order of "
-            "its inputs; may be repeated"
-        ),
-    )
-    add(
-        "--trust-model",
-        action="store_true",
-        help="open a model file, or a companion file, that can run code: any code in it is run",
-    )
-    add(
-        "--make-environment",
-        action="store_true",
-        help=(
-            "if the model was saved with other library versions: make an environment with them, "
-            "from the package registry, and open the model there"
-        ),
-    )
+    parser.take("--companion", type=Path, action="append", default=[])
+    parser.take("--trust-model", action="store_true")
+    parser.take("--make-environment", action="store_true")
 
 
-def add_cluster(parser: argparse.ArgumentParser) -> None:
+def add_seed(parser: Parser) -> None:
+    """Add ``--seed``."""
+    parser.take("--seed", type=whole_number, default=0)
+
+
+def add_cluster(parser: Parser) -> None:
     """Add ``--cluster``."""
-    parser.add_argument(
-        "--cluster",
-        metavar="WHERE",
-        default="",
-        help=(
-            "spread runs over the workers of a Dask cluster: local (a worker for each core of this "
-            "computer), local:N, the address of a scheduler (tls://host:8786, tcp://host:8786), or "
-            "a Dask scheduler file. Methods that cannot be divided run on this computer"
-        ),
-    )
+    parser.take("--cluster", default="")
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
+def add_json(parser: Parser) -> None:
     """Add ``--json``."""
-    parser.add_argument(
-        "--json",
-        metavar="pretty|lines",
-        nargs="?",
-        const="auto",
-        choices=("auto", "pretty", "lines"),
-        help=(
-            "print the figures as JSON and nothing else; indented on a terminal or with "
-            "--json=pretty, with --json=lines an object a line for each run"
-        ),
-    )
+    parser.take("--json", nargs="?", const="auto", choices=("auto", "pretty", "lines"))
+
+
+class _HelpAll(argparse.Action):
+    """Prints all that is said of a command."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        if isinstance(parser, Parser):
+            sys.stdout.write(parser.whole_help())
+        parser.exit()

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
-from typing import Any
 
 from fairdesk.cli.commands import COMMANDS
-from fairdesk.cli.parsing import whole_number
+from fairdesk.cli.parsing import Parser, whole_number
 from fairdesk.cli.portfolio.plan import NAME, flags, options, repeats
 from fairdesk.manual.reference.markup import plain, table
-
-#: Characters in a line of the commands' help.
-WIDTH = 80
 
 
 def commands_page() -> str:
     """Return the help of all commands, as Markdown."""
-    commands = argparse.ArgumentParser("fairdesk").add_subparsers()
-    made = {}
+    made: dict[str, Parser] = {}
 
-    def add_parser(name: str, **about: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - argparse's
-        formatter = partial(argparse.HelpFormatter, width=WIDTH)
-        made[name] = commands.add_parser(name, formatter_class=formatter, **about)
+    def add_parser(name: str, **_about: object) -> Parser:
+        made[name] = Parser(prog=f"fairdesk {name}")
         return made[name]
 
     for add in COMMANDS:
         add(add_parser)
     return "\n".join(
-        f"## fairdesk {name} {{ #{name} }}\n\n```text\n{parser.format_help()}```\n"
+        f"## fairdesk {name} {{ #{name} }}\n\n```text\n{each.whole_help()}```\n"
         + (_plan_keys() if name == "audit-many" else "")
-        for name, parser in made.items()
+        for name, each in made.items()
     )
 
 

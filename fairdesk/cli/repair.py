@@ -14,7 +14,15 @@ from fairdesk.audit.catalogue.method import REPAIR
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.catalogue.options import option_named, options_of
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.cli.parsing import AddParser, add_cluster, add_json, options_by_method, whole_number
+from fairdesk.cli.parsing import (
+    AddParser,
+    add_cluster,
+    add_json,
+    add_seed,
+    command,
+    options_by_method,
+    whole_number,
+)
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
@@ -42,131 +50,28 @@ from fairdesk.wording.rules import rule_phrase
 
 #: The repairs by their names here.
 _REPAIRS = {name: f"{REPAIR}{name}" for name in ("aequitas", "testsgd")}
-_REPAIR_EPILOG = """\
-The exit code is 0 also when no improvement was established: the output and the files then state it,
-and the files are those of the candidate model with the best result. It is 1 when the mitigation
-failed (one line on standard error gives the reason), 2 for an invalid command line, 3 when nothing
-was measured, for example because the time limit was too short, 130 when it was stopped with Ctrl-C
-or SIGTERM: the results so far are kept and written.
-"""
 
 
 def add_repair(add_parser: AddParser) -> None:
     """Add ``repair``."""
-    parser = add_parser(
-        "repair",
-        help="retrain the model of an audit, using its results",
-        description=(
-            "Make augmentation rows from the results of an audit, add them to the training data, "
-            "retrain the model, and measure it before and after on rows that were not used for "
-            "its training. The mitigation becomes a run of that audit; the rows and the model "
-            "are exported."
-        ),
-        epilog=_REPAIR_EPILOG,
-        allow_abbrev=False,
-    )
-    _add_repair(parser)
+    parser = command(add_parser, "repair", _repair)
+    take = parser.take
+    take("audit", type=Path)
+    take("--method", choices=_REPAIRS, required=True)
+    take("--labels", choices=option_named(options_of(RepairOptions), "labels").choices)
+    take("--option", nargs="+", action="extend", default=[])
+    take("--pairs-of", type=whole_number, action="append", default=[])
+    take("--flagged", action="store_true")
+    take("--rule", type=whole_number)
+    add_seed(parser)
+    take("--seconds", type=float)
+    take("--trial", type=whole_number)
+    take("--provenance", choices=("sidecar", "columns"), default="sidecar")
+    take("--model", type=Path)
+    take("--trust-model", action="store_true")
+    take("--out", type=Path, required=True)
     add_cluster(parser)
     add_json(parser)
-    parser.set_defaults(perform=_repair)
-
-
-def _add_repair(parser: argparse.ArgumentParser) -> None:
-    """Add what an audit's model is repaired with."""
-    add = parser.add_argument
-    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
-    add(
-        "--method",
-        choices=_REPAIRS,
-        required=True,
-        help=(
-            "aequitas: with the discriminatory pairs found; testsgd: for a subgroup that TestSGD "
-            "found"
-        ),
-    )
-    add(
-        "--labels",
-        choices=option_named(options_of(RepairOptions), "labels").choices,
-        help=(
-            "source of the labels of the augmentation rows: the majority of five models trained "
-            "on the original data (the default), the majority of the model’s decisions in the "
-            "counterfactual set, the model’s own decision, or the nearest data rows. testsgd "
-            "always uses the label opposite to the model’s decision"
-        ),
-    )
-    add(
-        "--option",
-        metavar="NAME=VALUE",
-        nargs="+",
-        action="extend",
-        default=[],
-        help=(
-            "parameters of the method; may be repeated. “fairdesk methods repair-aequitas” and "
-            "“fairdesk methods repair-testsgd” list them"
-        ),
-    )
-    add(
-        "--pairs-of",
-        metavar="RUN",
-        type=whole_number,
-        action="append",
-        default=[],
-        help="only the pairs found by this run, by its number; may be repeated",
-    )
-    add("--flagged", action="store_true", help="only the flagged pairs")
-    add(
-        "--rule",
-        metavar="N",
-        type=whole_number,
-        help=(
-            "the N-th subgroup of the last TestSGD run, as ranked in subgroups.csv (default: the "
-            "one with the highest score)"
-        ),
-    )
-    add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
-    add(
-        "--seconds",
-        metavar="S",
-        type=float,
-        help="time limit in seconds, after which no further candidate model is started",
-    )
-    add(
-        "--trial",
-        metavar="N",
-        type=whole_number,
-        help="export this candidate model, by its number, instead of the chosen one",
-    )
-    add(
-        "--provenance",
-        choices=("sidecar", "columns"),
-        default="sidecar",
-        help=(
-            "where the origin of each row is recorded: in a separate file next to the data (the "
-            "default), or in columns of the data"
-        ),
-    )
-    add(
-        "--model",
-        metavar="M",
-        type=Path,
-        help="the present path of the model file, if it was moved",
-    )
-    add(
-        "--trust-model",
-        action="store_true",
-        help="open a model file, or a companion file, that can run code: any code in it is run",
-    )
-    add(
-        "--out",
-        metavar="FOLDER",
-        type=Path,
-        required=True,
-        help=(
-            "the folder for the exported files; made when it is missing. Nothing is overwritten: "
-            "the files of an earlier mitigation in it are moved to a folder earlier-1, "
-            "earlier-2, ... inside it"
-        ),
-    )
 
 
 def check_repair(arguments: argparse.Namespace) -> None:

@@ -11,102 +11,37 @@ import msgspec
 
 from fairdesk.app.report import ReportQuestion, report, report_parts
 from fairdesk.audit.store.details import LanguageKey, Paper, Redaction, Standard, TemplateKey
-from fairdesk.cli.parsing import AddParser, add_json
+from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.terminal import print_answer, table_lines
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.document import Format, Written
 from fairdesk.wording import words
 
-_REPORT_EPILOG = """\
-The exit code is 0 when the report is written, 1 when it is not (one line on standard error gives
-the reason), 2 for an invalid command line. If the audit file cannot be written to, the report is
-still written, and the output states that nothing could be logged.
-"""
 _PART_HEADS = ("Key", "Shown", "What")
 
 
 def add_report(add_parser: AddParser) -> None:
     """Add ``report``."""
-    parser = add_parser(
-        "report",
-        help="write the report of an audit",
-        description=(
-            "Write the report of an audit, and next to it a manifest with the SHA-256 hash of "
-            "what was written. Options that are not given are taken from the audit; options that "
-            "are given apply to this report only, except details and --final, which the audit "
-            "keeps."
-        ),
-        epilog=_REPORT_EPILOG,
-        allow_abbrev=False,
-    )
-    _add_report(parser)
+    parser = command(add_parser, "report", _report)
+    take = parser.take
+    take("audit", type=Path)
+    take("--template", choices=get_args(TemplateKey), fill={"templates": _templates()})
+    take("--format", choices=get_args(Format), default="pdf")
+    take("--out", type=Path)
+    take("--details", type=Path)
+    take("--logo", type=Path)
+    take("--final", action="store_true")
+    take("--paper", choices=get_args(Paper))
+    take("--language", choices=get_args(LanguageKey))
+    take("--redact", choices=get_args(Redaction))
+    take("--standard", choices=get_args(Standard))
+    take("--leave-out", action="append", default=[])
+    take("--add", action="append", default=[])
+    take("--list-parts", action="store_true")
+    take("--sign", type=Path)
+    take("--passphrase-file", type=Path)
     add_json(parser)
-    parser.set_defaults(perform=_report)
-
-
-def _add_report(parser: argparse.ArgumentParser) -> None:
-    """Add how a report is wanted."""
-    add = parser.add_argument
-    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
-    add("--template", choices=get_args(TemplateKey), help=f"the type: {_templates()}")
-    add("--format", choices=get_args(Format), default="pdf", help="(default: pdf)")
-    add("--out", metavar="FILE", type=Path, help="the report’s file; an existing file is replaced")
-    add(
-        "--details",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "JSON: auditor-supplied information (system, purpose, dates) by the names of the "
-            "fields, with “signers”, “categories” and “logo”; kept in the audit"
-        ),
-    )
-    add("--logo", metavar="FILE", type=Path, help="a picture for the cover; kept in the audit")
-    add(
-        "--final",
-        action="store_true",
-        help="mark the report as final; refused while a required field is empty",
-    )
-    add("--paper", choices=get_args(Paper), help="page size")
-    add(
-        "--language",
-        choices=get_args(LanguageKey),
-        help="language of numbers, dates and, if a catalogue exists, texts",
-    )
-    add(
-        "--redact",
-        choices=get_args(Redaction),
-        help=(
-            "individual-level data shown: everything, only synthetic instances, or values in ranges"
-        ),
-    )
-    add("--standard", choices=get_args(Standard), help="PDF standard")
-    add(
-        "--leave-out",
-        metavar="KEY",
-        action="append",
-        default=[],
-        help="omit a section, chart or table; may be repeated",
-    )
-    add(
-        "--add",
-        metavar="KEY",
-        action="append",
-        default=[],
-        help="show a chart or table that is not shown by default, or was omitted; may be repeated",
-    )
-    add(
-        "--list-parts",
-        action="store_true",
-        help="list the parts that can be omitted and added, and exit",
-    )
-    add("--sign", metavar="P12", type=Path, help="sign with the key in a PKCS#12 file")
-    add(
-        "--passphrase-file",
-        metavar="F",
-        type=Path,
-        help="the file whose first line is the passphrase of the key",
-    )
 
 
 def _templates() -> str:

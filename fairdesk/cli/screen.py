@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairdesk.app.outputs import AUDIT_FILE, REPORT
 from fairdesk.cli.conditions import add_conditions, check
-from fairdesk.cli.parsing import AddParser
+from fairdesk.cli.parsing import AddParser, Parser, command
 from fairdesk.cli.summary import (
     Finished,
     change_notes,
@@ -24,10 +24,6 @@ from fairdesk.cli.summary import (
 from fairdesk.cli.terminal import print_screen, table_lines
 from fairdesk.wording import words
 
-_EPILOG = """\
-The exit code is 0, 1 when the audit cannot be read, 2 for an invalid command line, 4 when a
-condition of --fail-under or --fail-if holds, 3 when the figure of one was not measured.
-"""
 #: The most lines, and characters in a line.
 HEIGHT, WIDTH = 25, 80
 #: What is selected by: a model, or whatever made a column of decisions.
@@ -183,15 +179,11 @@ def _near(path: str) -> str:
     return str(near.relative_to(here)) if near.is_relative_to(here) else path
 
 
-def add_results(parser: argparse.ArgumentParser) -> None:
+def add_results(parser: Parser) -> None:
     """Add how much of the results is printed, and by which of them a command fails."""
     much = parser.add_mutually_exclusive_group()
-    much.add_argument(
-        "-v", "--verbose", action="store_true", help="print all results, not only one screen"
-    )
-    much.add_argument(
-        "-q", "--quiet", action="store_true", help="print nothing but errors (and --json)"
-    )
+    parser.take("-v", "--verbose", within=much, action="store_true")
+    parser.take("-q", "--quiet", within=much, action="store_true")
     add_conditions(parser)
 
 
@@ -204,18 +196,10 @@ def show(audit: Finished, arguments: argparse.Namespace) -> int:
 
 def add_show(add_parser: AddParser) -> None:
     """Add ``show``."""
-    parser = add_parser(
-        "show",
-        help="print the results of an audit again",
-        description="Print the results of an audit on one screen, as “fairdesk audit” does.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
-    parser.add_argument(
-        "audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk), or its folder"
-    )
+    parser = command(add_parser, "show", _show)
+    parser.take("audit", type=Path)
     add_results(parser)
-    parser.set_defaults(perform=_show, json=None)
+    parser.set_defaults(json=None)
 
 
 def _show(arguments: argparse.Namespace) -> int:

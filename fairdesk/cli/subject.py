@@ -10,116 +10,34 @@ from typing import Any
 import msgspec
 
 from fairdesk.audit.runs.inspection import Subject
-from fairdesk.cli.parsing import add_opening
+from fairdesk.cli.parsing import Parser, add_opening
 from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import format_of
 from fairdesk.data.table import AS_THEY_ARE, ColumnReading
 from fairdesk.errors import SpecError
 
 
-def add_subject(parser: argparse.ArgumentParser) -> None:
+def add_subject(parser: Parser) -> None:
     """Add what names the table and the model, and says how they fit together."""
-    add = parser.add_argument
-    add(
-        "--data",
-        metavar="F",
-        type=Path,
-        required=True,
-        help=(
-            "the table: CSV, TSV, Parquet, Excel or SQLite; or a folder with its parts, as "
-            "Parquet or CSV, which may be larger than memory"
-        ),
-    )
-    add("--table", metavar="NAME", default="", help="its sheet or table, if it has several")
+    take = parser.take
+    take("--data", type=Path, required=True)
+    take("--table", default="")
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument(
-        "--model",
-        metavar="M",
-        type=Path,
-        help="Keras, ONNX, scikit-learn, PMML, XGBoost, LightGBM or CatBoost",
-    )
-    label = add(
-        "--label",
-        metavar="COL",
-        required=True,
-        help=(
-            "the column with the recorded outcome; may be omitted with --predictions: then only "
-            "the decisions are compared"
-        ),
-    )
-    which.add_argument(
-        "--predictions",
-        metavar="COL",
-        action=_Predictions,
-        label=label,
-        default="",
-        help="instead of a model: the column with its decisions",
-    )
-    add(
-        "--favourable",
-        metavar="V",
-        action="append",
-        required=True,
-        help="its favourable value; may be repeated; for numbers also “>= 50”",
-    )
-    add(
-        "--model-favourable",
-        metavar="CLASS",
-        action="append",
-        default=[],
-        help=(
-            "the model’s class that means the favourable value; may be repeated; by default the "
-            "one of that name, otherwise the one that matches the recorded outcome better"
-        ),
-    )
-    add(
-        "--map",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "JSON: input mapping, if it differs from the proposed one, and names for classes that "
-            "the model only numbers (“classes”); in the form that “inspect --json” prints as "
-            "“mapping”"
-        ),
-    )
-    add(
-        "--codes",
-        metavar="FILE",
-        type=Path,
-        help=(
-            "JSON: the numbers that the model takes for the values of columns, if no companion "
-            'file has them: {"sex": {"F": 1, "M": 0}, ...}, or the values in their order, from 0'
-        ),
-    )
-    add(
-        "--prepare",
-        metavar="HOW",
-        default="",
-        help=(
-            "how the inputs are scaled if no scaler came with the model: “standardise” or "
-            "“range”, fitted on this table (“inspect” lists what may fit); recorded as your "
-            "decision"
-        ),
-    )
-    add(
-        "--text-column",
-        metavar="COL",
-        default="",
-        help=(
-            "the column with the texts that the model reads, if it is not recognised as one; in "
-            "an audit, methods that support it then compare identity terms in these texts"
-        ),
-    )
-    add(
-        "--output", metavar="NAME", default="", help="the output that decides, if there are several"
-    )
-    add(
-        "--threshold",
-        metavar="X",
-        type=float,
-        help="decision threshold: of a score, if not 0.5; of an estimated number",
-    )
-    _add_reading(parser)
+    take("--model", within=which, type=Path)
+    label = take("--label", required=True)
+    take("--predictions", within=which, action=_Predictions, label=label, default="")
+    take("--favourable", action="append", required=True)
+    take("--model-favourable", action="append", default=[])
+    take("--map", type=Path)
+    take("--codes", type=Path)
+    take("--prepare", default="")
+    take("--text-column", default="")
+    take("--output", default="")
+    take("--threshold", type=float)
+    for name in ("--numeric", "--categorical", "--text", "--odd-cells", "--mend"):
+        take(name, action="append", default=[])
+    take("--mend-encoding", action="store_true")
+    take("--age-at", type=iso_date)
     add_opening(parser)
 
 
@@ -139,79 +57,6 @@ class _Predictions(argparse.Action):
     ) -> None:
         namespace.predictions = values
         self._label.required = False
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add what decides how the cells of single columns are read."""
-    add = parser.add_argument
-    add(
-        "--numeric",
-        metavar="COL[=EXAMPLE]",
-        action="append",
-        default=[],
-        help=(
-            "a column to read as numbers, however many of its cells are not numbers; optionally "
-            "with an example of how they are written: “income=1.234,5”, “income=1,234.5”; may be "
-            "repeated"
-        ),
-    )
-    add(
-        "--categorical",
-        metavar="COL",
-        action="append",
-        default=[],
-        help=(
-            "a column to read as categorical, although most of its cells are numbers; may be "
-            "repeated"
-        ),
-    )
-    add(
-        "--text",
-        metavar="COL",
-        action="append",
-        default=[],
-        help=(
-            "a column to read as categorical with its cells kept as they are: 01 and 1 differ, and "
-            "“NA” or “None” are values and not missing; may be repeated. What the model’s encoder "
-            "knows, and leading zeros, settle that without it"
-        ),
-    )
-    add(
-        "--odd-cells",
-        metavar="COL=missing|mended",
-        action="append",
-        default=[],
-        help=(
-            "how to treat the cells of a column of numbers that are not numbers: as missing, or "
-            "those that are numbers in another format (“$45”, “1 200”) are converted and the "
-            "others are missing; may be repeated. “inspect” lists them"
-        ),
-    )
-    add(
-        "--mend",
-        metavar="COL:CELL=VALUE",
-        action="append",
-        default=[],
-        help=(
-            "the meaning of one such cell: a number, or “missing”, like “age:90+=90”; may be "
-            "repeated"
-        ),
-    )
-    add(
-        "--mend-encoding",
-        action="store_true",
-        help="correct texts whose encoding differs from the rest of the file",
-    )
-    add(
-        "--age-at",
-        type=iso_date,
-        metavar="DATE",
-        help=(
-            "a protected column of dates is compared by age in whole years, in bands: the date at "
-            "which the ages are, like 2024-12-31; by default the newest date of the other columns "
-            "of dates, or today if there are none"
-        ),
-    )
 
 
 def subject_of(arguments: argparse.Namespace) -> Subject:

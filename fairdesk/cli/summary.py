@@ -18,7 +18,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.records import Agreement, RunRecord
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.verify.log import recorded_agreement
+from fairdesk.audit.verify.log import recorded_agreement, recorded_note
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
 from fairdesk.results.groups import GroupLine, GroupTable
@@ -128,8 +128,7 @@ def finished_in(path: Path) -> Finished:
         log, people = store.log_entries(), spec.domain.people(table)
         plausible = {run.id: plausible_share(store, people, run.id) for run in runs if run.found}
         status = standing(store, store.choice().template).word
-    # what companions there are is said by the plan, too
-    noted = [each.what for each in log if each.kind == "begun" and not each.facts]
+    noted = filter(None, map(recorded_note, log))
     dropped = [each.what for each in log if each.kind == "planned" and '"dropped"' in each.facts]
     warnings = dict.fromkeys((*dropped, *warnings_of(spec, table, runs, noted)))
     beside = [path.with_name(each) for each in (*OUTPUTS, *GROUP_FILES, MANIFEST)]
@@ -220,9 +219,11 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for share in shares:
         if len(share.attributes) in (1, len(shares[-1].attributes)):
-            said = figures.share_statement(spec, share, () if run is None else run.figures)
+            beside = () if run is None else run.figures
+            said = figures.share_statement(spec, share, beside)
+            unknown = comparisons.not_known(share, beside) or "not known yet"
             answered = comparisons.is_answered(spec, share)
-            cells = _counts(share) if answered else ("not known yet", "", said.value.lower())
+            cells = _counts(share) if answered else (unknown, "", said.value.lower())
             rows.append((words.listed(share.attributes, "or"), *cells))
     return rows
 
@@ -315,8 +316,7 @@ def results(audit: Finished, *, counted: bool) -> Iterator[tuple[str, str]]:
             case Question.CERTAIN if counted and said.evidence == "proven":
                 text = "Only of combinations of values, which are not people: see the report."
             case Question.SUBGROUPS:
-                text = said.brief or text
-                text = _widest(audit.spec, run, said) or text
+                text = _widest(audit.spec, run, said) or said.shortest
         yield _LEADS[each.question], text
     for run in audit.runs:
         if method_named(run.method).answers is QuestionKind.DIAGNOSIS:
@@ -344,8 +344,8 @@ def _widest(spec: AuditSpec, run: RunRecord, said: Statement) -> str:
 def to_check(audit: Finished, *, everything: bool) -> Iterator[str]:
     """Yield how runs ended that did not end by themselves, and what looks wrong."""
     for run in audit.runs:
-        if ended := words.ending(run):
-            yield f"{METHODS[run.spec.method].title}: {ended}"
+        if said := " ".join(filter(None, (words.ending(run), figures.changed_answers(run)))):
+            yield f"{METHODS[run.spec.method].title}: {said}"
     # what changes together is said with what changes
     domain = audit.spec.domain
     told = [companion_said(each, domain.attributes) for each in domain.support.companions]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from fairdesk.app.outputs import AUDIT_FILE
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.verify.certificate import (
     CertificateCheckRequest,
@@ -17,9 +16,16 @@ from fairdesk.audit.verify.certificate import (
 )
 from fairdesk.audit.verify.checks import SECONDS, VerifyRequest
 from fairdesk.audit.verify.reproducing import ReproduceRequest
-from fairdesk.certify.proof.certificate import SUFFIX
 from fairdesk.certify.proof.verify.outcome import Check
-from fairdesk.cli.parsing import AddParser, add_cluster, add_json, add_opening, whole_number
+from fairdesk.cli.parsing import (
+    AddParser,
+    add_cluster,
+    add_json,
+    add_opening,
+    add_seed,
+    command,
+    whole_number,
+)
 from fairdesk.cli.terminal import (
     FAILED,
     PARTLY,
@@ -36,186 +42,41 @@ from fairdesk.wording import words
 _POINTS = 10_000
 #: Arguments that are called otherwise than what they are kept in.
 _SPELT = {"trust_certificate": "trust-certificate", "exported": "file"}
-_VERIFY_EPILOG = """\
-The first words are the verdict: “Verified” (exit code 0), “Verified in part”, with what was not
-checked (5), or “Does not match” (1; also when nothing could be checked). 130 when it was stopped
-with Ctrl-C or SIGTERM. Without a manifest or a signed report that was issued earlier it is not
-known whether anything was removed from the audit. The audit is only read. The check relies on the
-model file’s SHA-256 hash, and on the model process for the model’s outputs.
-"""
-_REPRODUCE_EPILOG = """\
-The exit code is 0 when all results were the same, 1 when something differed or the command failed,
-2 for an invalid command line, 5 when nothing differed and some results were not compared (the first
-line gives their number), 130 when it was stopped with Ctrl-C or SIGTERM. Differences are listed
-with the versions that changed.
-"""
 
 
 def add_verify(add_parser: AddParser) -> None:
     """Add ``verify``."""
-    parser = add_parser(
-        "verify",
-        help="verify an audit or a proof certificate",
-        description=(
-            "Verify an audit: that the hash chain of its audit log is complete and the log "
-            "matches the contents of the file, that data and model are the audited ones, the "
-            "model’s outputs for every reported pair, group tables, proof certificates, and the "
-            "exported files. Or verify a proof certificate, by other means than it was made "
-            "with: its sums in whole numbers, the model’s own outputs for instances drawn at "
-            "random, and a solver (z3) that searches for counterexamples."
-        ),
-        epilog=_VERIFY_EPILOG,
-        allow_abbrev=False,
-    )
-    _add_verification(parser)
-    add_json(parser)
-    parser.set_defaults(perform=_verify)
-
-
-def _add_verification(parser: argparse.ArgumentParser) -> None:
-    """Add what an audit, or a certificate, is checked with."""
-    add = parser.add_argument
-    add(
-        "file",
-        metavar="FILE",
-        type=Path,
-        help=f"the audit (.fairdesk) or proof certificate ({SUFFIX})",
-    )
-    add(
-        "--model",
-        metavar="M",
-        type=Path,
-        help=(
-            "the model that it covers; optional for an audit: checks that need it are then "
-            "reported as “not checked”"
-        ),
-    )
+    parser = command(add_parser, "verify", _verify)
+    take = parser.take
+    take("file", type=Path)
+    take("--model", type=Path)
     add_opening(parser)
-    add(
-        "--data",
-        metavar="F",
-        type=Path,
-        help=(
-            "the table; also optional for an audit; for a proof certificate its rows are then "
-            "queried too"
-        ),
-    )
-    add(
-        "--table",
-        metavar="NAME",
-        default="",
-        help="its sheet or table, if it has several; an audit records its own",
-    )
+    take("--data", type=Path)
+    take("--table", default="")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument(
-        "--sample",
-        metavar="N",
-        type=whole_number,
-        help=(
-            "for an audit: check only N pairs, drawn at random; for a proof certificate: number "
-            "of instances drawn from the regions of each verdict (default: 10000)"
-        ),
-    )
-    which.add_argument(
-        "--all",
-        action="store_true",
-        help=(
-            "re-prove every region of a proof certificate, however long that takes; for an "
-            "audit: also check all pairs (the default)"
-        ),
-    )
-    add(
-        "--seconds",
-        metavar="S",
-        type=float,
-        default=SECONDS,
-        help=(
-            "time limit in seconds for re-proving regions of a proof certificate, together with "
-            f"the solver (default: {SECONDS:g}); for an audit: per proof certificate; 0 skips both"
-        ),
-    )
-    add("--seed", metavar="N", type=whole_number, default=0, help="random seed (default: 0)")
-    add(
-        "--manifest",
-        metavar="F",
-        type=Path,
-        help=(
-            "for an audit: a manifest that was issued earlier, or a report that contains one. It "
-            "also reveals whether the whole audit log was rewritten"
-        ),
-    )
-    add(
-        "--trust-certificate",
-        metavar="CERT",
-        type=Path,
-        action="append",
-        default=[],
-        help=(
-            "for an audit: a signing certificate (PEM or DER) that you trust; may be repeated. "
-            "The signature of a report or manifest must chain to one of them. Without one, a "
-            "signature only shows that nothing was changed"
-        ),
-    )
-    add(
-        "--file",
-        metavar="F",
-        type=Path,
-        action="append",
-        default=[],
-        dest="exported",
-        help=(
-            "for an audit: a file that was exported from it, or a folder of such files; may be "
-            "repeated. By default they are searched for next to the audit, and where they were "
-            "written"
-        ),
-    )
-    add(
-        "--out",
-        metavar="F",
-        type=Path,
-        help="for an audit: write the results to this file (.json, .html, .pdf or .txt)",
-    )
+    take("--sample", within=which, type=whole_number)
+    take("--all", within=which, action="store_true")
+    take("--seconds", type=float, default=SECONDS, fill={"seconds": f"{SECONDS:g}"})
+    add_seed(parser)
+    take("--manifest", type=Path)
+    take("--trust-certificate", type=Path, action="append", default=[])
+    take("--file", type=Path, action="append", default=[], dest="exported")
+    take("--out", type=Path)
+    add_json(parser)
 
 
 def add_reproduce(add_parser: AddParser) -> None:
     """Add ``reproduce``."""
-    parser = add_parser(
-        "reproduce",
-        help="reproduce an audit and compare the results",
-        description=(
-            "Repeat all runs of an audit, with the same random seeds, options, budgets and bin "
-            "boundaries, in a new audit, and compare the two run by run."
-        ),
-        epilog=_REPRODUCE_EPILOG,
-        allow_abbrev=False,
-    )
-    _add_reproduction(parser)
+    parser = command(add_parser, "reproduce", _reproduce)
+    take = parser.take
+    take("audit", type=Path)
+    take("--data", type=Path, required=True)
+    take("--model", type=Path)
+    add_opening(parser)
+    take("--run", type=whole_number, action="append", default=[])
+    take("--out", type=Path)
     add_cluster(parser)
     add_json(parser)
-    parser.set_defaults(perform=_reproduce)
-
-
-def _add_reproduction(parser: argparse.ArgumentParser) -> None:
-    """Add what an audit is run again with."""
-    add = parser.add_argument
-    add("audit", metavar="AUDIT", type=Path, help="the audit (.fairdesk)")
-    add("--data", metavar="F", type=Path, required=True, help="the table")
-    add("--model", metavar="M", type=Path, help="the model, unless only decisions were audited")
-    add_opening(parser)
-    add(
-        "--run",
-        metavar="N",
-        type=whole_number,
-        action="append",
-        default=[],
-        help="only this run, and those that it continues; may be repeated",
-    )
-    add(
-        "--out",
-        metavar="FOLDER",
-        type=Path,
-        help=f"keep the new audit, as {AUDIT_FILE}, in this folder; made when it is missing",
-    )
 
 
 def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckRequest:

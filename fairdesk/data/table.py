@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from fairdesk.errors import DataError
+from fairdesk.errors import DataError, did_you_mean
 from fairdesk.results.events import Rows
 
 #: So many odd or garbled texts of a column are listed, and so many line numbers of each.
@@ -349,7 +349,7 @@ class Table:
         except ValueError:
             raise DataError(
                 f"There is no column “{name}” in the table.",
-                remedy=f"Its columns are: {', '.join(self.names)}.",
+                remedy=did_you_mean(name, self.names, f"Its columns are: {', '.join(self.names)}."),
             ) from None
 
     def column(self, name: str) -> Column:

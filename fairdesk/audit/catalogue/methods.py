@@ -15,7 +15,7 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, Method, QuestionKind, 
 from fairdesk.audit.catalogue.options import options_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.errors import SpecError
+from fairdesk.errors import SpecError, did_you_mean
 from fairdesk.groups.options import MOST_NAMES
 from fairdesk.models.model import Capability, ModelCard
 from fairdesk.repeatability import Repeatability
@@ -121,7 +121,7 @@ def method_named(key: str) -> Method:
     except KeyError:
         raise SpecError(
             f"There is no method “{key}”.",
-            remedy=f"The methods are: {', '.join(METHODS)}.",
+            remedy=did_you_mean(key, METHODS, f"The methods are: {', '.join(METHODS)}."),
             setting="method",
         ) from None
 
@@ -146,7 +146,7 @@ def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
         if name not in known:
             raise SpecError(
                 f"The method “{method}” has no option “{name}”.",
-                remedy=f"Its options are: {', '.join(known)}.",
+                remedy=did_you_mean(name, known, f"Its options are: {', '.join(known)}."),
                 setting="options",
             )
         try:

@@ -183,6 +183,12 @@ class Agreement(msgspec.Struct, frozen=True):
     majority: float
 
 
+class Noted(msgspec.Struct, frozen=True):
+    """What was noticed when data and model were opened, a sentence or two."""
+
+    note: str
+
+
 class RunsPlanned(msgspec.Struct, frozen=True, tag_field="step", tag="planned"):
     """What is told of runs that are to be made: each as it was asked for."""
 

@@ -17,6 +17,7 @@ from fairdesk.audit.store.records import (
     Agreement,
     LogEntry,
     Marked,
+    Noted,
     RunRecord,
     RunsPlanned,
     RunStarted,
@@ -156,6 +157,16 @@ def recorded_agreement(entry: LogEntry) -> Agreement | None:
         return msgspec.json.decode(entry.facts, type=Agreement)
     except msgspec.MsgspecError:
         return None
+
+
+def recorded_note(entry: LogEntry) -> str:
+    """Return what was noticed when data and model were opened, where an entry records that."""
+    if entry.kind != "begun":
+        return ""
+    try:
+        return msgspec.json.decode(entry.facts, type=Noted).note
+    except msgspec.MsgspecError:
+        return ""
 
 
 def check_accuracy(

@@ -9,10 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from fairdesk.app.outputs import make_folder
-from fairdesk.app.portfolio.files import FILES, write_overview
+from fairdesk.app.portfolio.files import write_overview
 from fairdesk.app.portfolio.overview import Overview, overview
 from fairdesk.app.portfolio.running import (
-    LEDGER,
     Entry,
     Standing,
     StoppableWorker,
@@ -20,7 +19,7 @@ from fairdesk.app.portfolio.running import (
     standings,
 )
 from fairdesk.audit.store.records import RunState
-from fairdesk.cli.parsing import AddParser, add_cluster, add_json
+from fairdesk.cli.parsing import AddParser, add_cluster, add_json, command
 from fairdesk.cli.portfolio.plan import Plan, read_plan
 from fairdesk.cli.terminal import (
     FAILED,
@@ -36,41 +35,15 @@ from fairdesk.cluster.link import Link
 from fairdesk.cluster.place import read_place
 from fairdesk.wording import words
 
-_EPILOG = f"""\
-Every audit has a folder of its own, with the files of “fairdesk audit”. The overview is
-{", ".join(FILES)}. An audit that is done is run again only if its entry in the plan, or a file
-that it is about, has changed; {LEDGER} records that. One that fails does not end the others. The
-exit code is 0 when all audits are done, 1 when one failed (a line on standard error names each
-with the reason) or the plan cannot be read, 2 for an invalid command line, 130 when it was stopped
-with Ctrl-C or SIGTERM: the results of the audit under way are kept, and the same command continues.
-"""
-
 
 def add_audit_many(add_parser: AddParser) -> None:
     """Add ``audit-many``."""
-    parser = add_parser(
-        "audit-many",
-        help="audit many models, or many tables, of one plan",
-        description="Run the audits of a plan in TOML one after the other, with one overview.",
-        epilog=_EPILOG,
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
-    add("plan", metavar="PLAN", type=Path, help="the plan (TOML)")
-    add(
-        "--out",
-        metavar="FOLDER",
-        type=Path,
-        help="the folder for the results (default: the plan’s name with “-audits”, next to it)",
-    )
-    add(
-        "--overview",
-        action="store_true",
-        help="run nothing; write the overview of the audits that there are",
-    )
+    parser = command(add_parser, "audit-many", _audit_many)
+    parser.take("plan", type=Path)
+    parser.take("--out", type=Path)
+    parser.take("--overview", action="store_true")
     add_cluster(parser)
     add_json(parser)
-    parser.set_defaults(perform=_audit_many)
 
 
 def _audit_many(arguments: argparse.Namespace) -> int:

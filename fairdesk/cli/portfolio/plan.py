@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import msgspec
 
@@ -20,7 +20,7 @@ from fairdesk.errors import FairDeskError, SpecError, did_you_mean, system_error
 #: The key that is no option: what an audit, and its folder, is called.
 NAME = "name"
 #: Options of a single audit that its portfolio decides.
-_NOT_KEYS = ("help", "out", "json", "cluster", "verbose", "quiet", "conditions")
+_NOT_KEYS = ("help", "help_all", "out", "json", "cluster", "verbose", "quiet", "conditions")
 _TABLES = ("title", "defaults", "audit")
 _FOLDER = re.compile(r"[\w(][\w .()+-]*")
 _LONGEST = 100
@@ -45,8 +45,8 @@ class _EntryParser(Parser):
 def _parser() -> Parser:
     made: list[_EntryParser] = []
 
-    def add_parser(name: str, **_about: Any) -> argparse.ArgumentParser:  # noqa: ANN401 - argparse's
-        made.append(_EntryParser(prog=name, allow_abbrev=False))
+    def add_parser(name: str, **_about: object) -> Parser:
+        made.append(_EntryParser(prog=name))
         return made[0]
 
     add_audit(add_parser)
@@ -149,7 +149,7 @@ def _known(given: Mapping[str, object], keys: Collection[str], about: str) -> No
             listed = f"The keys are: {', '.join(keys)}."
             raise SpecError(
                 f"{about} has an unknown key “{key}”.",
-                remedy=did_you_mean(key, keys) or listed,
+                remedy=did_you_mean(key, keys, listed),
             )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.table import Column, Table
-from fairdesk.errors import DataError, SpecError
+from fairdesk.errors import DataError, SpecError, did_you_mean
 
 OR = " or "
 #: So many values of a label column are listed, and offered one by one.
@@ -173,9 +173,10 @@ def canonical(table: Table, label: str, wanted: str) -> str:
         places = several(wanted, values) if place is None else (place,)
         if places:
             return OR.join(values[place] for place in places)
+    near = did_you_mean(wanted, column.values)
     raise SpecError(
         f"The recorded outcome “{label}” has no value “{wanted}”.",
-        remedy=f"Its values are: {_listed(column, codes)}."
+        remedy=f"{near} Its values are: {_listed(column, codes)}.".lstrip()
         + ("" if column.values else f" Write a limit like “>= {_middle(column, present)}”."),
     )
 

@@ -11,7 +11,7 @@ from fairdesk.audit.plan.spec import AuditSpec, now, versions
 from fairdesk.audit.store.records import LogEntry, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
-from fairdesk.audit.verify.log import recorded_agreement
+from fairdesk.audit.verify.log import recorded_agreement, recorded_note
 from fairdesk.audit.verify.reproducing import ReproduceRequest, changed_versions, reproduce
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker
@@ -153,7 +153,8 @@ def _check_beginning(store: Store, entries: Sequence[LogEntry]) -> Check:
         tally.compare(
             entry.what == agreement(agreed)
             if agreed is not None
-            else entry.what in known or any(entry.what.startswith(f"Run {n}: ") for n in runs),
+            else entry.what in (*known, recorded_note(entry))
+            or any(entry.what.startswith(f"Run {n}: ") for n in runs),
             f"Entry {place:,} says “{entry.what}”, which does not follow from what is recorded.",
         )
     return tally.check()
