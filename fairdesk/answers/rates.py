@@ -13,7 +13,8 @@ from fairdesk.results.proofs import GroupRate, Proven, ProvenRates
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
-from fairdesk.wording.groups.tables import rate_of, worst_of
+from fairdesk.wording.groups.impact_ratio import worst_of
+from fairdesk.wording.groups.tables import rate_of
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text
 
@@ -142,7 +143,7 @@ def counted_ratio(rates: ProvenRates, tables: Sequence[GroupTable]) -> float | N
     return None if worst is None else worst.impact_ratio
 
 
-def ratio_sentence(
+def concluded_ratio_sentence(
     rates: ProvenRates,
     bounded: Sequence[BoundedRate],
     tables: Sequence[GroupTable],
@@ -156,8 +157,8 @@ def ratio_sentence(
         Where the ratio of the data rows is shown: ``section 4``.
     """
     if concludes(rates, bounded):
-        return proof_words.ratio_sentence(rates)
-    said = proof_words.ratio_sentence(rates)
+        return proof_words.proven_ratio_sentence(rates)
+    said = proof_words.proven_ratio_sentence(rates)
     if any(each.is_outside for each in bounded):
         said = say(
             "No conclusion on the impact ratio by {name}: the bounds of {groups} are not shown, as "
@@ -194,7 +195,7 @@ def rates_sentences(
             "Selection rates in the population (a model of the data), proven bounds: {groups}.",
             groups=groups,
         )
-        out.append(" ".join(filter(None, (said, ratio_sentence(rates, bounded, tables)))))
+        out.append(" ".join(filter(None, (said, concluded_ratio_sentence(rates, bounded, tables)))))
     return tuple(out)
 
 

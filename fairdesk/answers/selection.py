@@ -29,9 +29,11 @@ from fairdesk.wording.certified.neighbourhoods import (
     neighbourhoods_of,
 )
 from fairdesk.wording.decisions import name_of
+from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.tables import group_text, shown_of, worst_of, worst_statement
+from fairdesk.wording.groups.impact_ratio import shown_of, worst_of, worst_statement
+from fairdesk.wording.groups.tables import group_text
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.proofs import (
     covers_sentence,
@@ -257,7 +259,7 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
     by_data = [_lowest(each.outcomes) for each in seen]
     of_data = [table for table in by_data if table is not None]
     if rated:
-        tables = group_words.of_main_kind(spec, _tables(rated[-1].figures))
+        tables = ratio_words.of_main_kind(spec, _tables(rated[-1].figures))
         table = _lowest(tables)
         if table is not None:
             details = [say(words.FOUR_FIFTHS)]
@@ -333,7 +335,7 @@ def _tables(figures: Sequence[Metric]) -> list[GroupTable]:
 def _lowest(tables: Sequence[GroupTable]) -> GroupTable | None:
     """Return the table with the lowest impact ratio, if any groups can be compared."""
     compared = [each for each in tables if worst_of(each) is not None]
-    return group_words.lowest(compared) if compared else None
+    return ratio_words.lowest(compared) if compared else None
 
 
 def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

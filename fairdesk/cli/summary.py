@@ -27,7 +27,7 @@ from fairdesk.results.proofs import PairShare, Proven
 from fairdesk.wording import comparisons, figures, inspected, words
 from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.companions import companion_said
-from fairdesk.wording.groups.sentences import lowest, of_main_kind
+from fairdesk.wording.groups.impact_ratio import is_shown, lowest, of_main_kind, shown_of, worst_of
 from fairdesk.wording.groups.subgroups import (
     by_category,
     category_statement,
@@ -36,14 +36,7 @@ from fairdesk.wording.groups.subgroups import (
     mined_with,
     quoted_gap,
 )
-from fairdesk.wording.groups.tables import (
-    is_shown,
-    outcome_of,
-    rate_of,
-    reference_of,
-    shown_of,
-    worst_of,
-)
+from fairdesk.wording.groups.tables import outcome_of, rate_of, reference_of
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.proofs import model_sentence, proven_of, proven_statement
 from fairdesk.wording.rules import rule_phrase

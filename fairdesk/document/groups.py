@@ -31,17 +31,15 @@ from fairdesk.groups.statistics import wilson_ends
 from fairdesk.results.groups import Bin, GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.columns import columns
-from fairdesk.wording.groups.tables import (
+from fairdesk.wording.groups.error_rates import errors_statement
+from fairdesk.wording.groups.impact_ratio import (
     BELOW,
     FLIPS,
-    errors_statement,
-    outcome_of,
     ratio_interval,
-    reference_of,
     table_sentences,
-    table_title,
     worst_statement,
 )
+from fairdesk.wording.groups.tables import outcome_of, reference_of, table_title
 from fairdesk.wording.language import fixed, say, say_many
 
 #: Groups listed in a table on paper, and drawn in a chart; all are in the file “groups.csv”.

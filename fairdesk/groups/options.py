@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Literal
 
 import msgspec
 
 from fairdesk.individual.shares.options import Confidence, ErrorBound, MostPeople
 
+#: An impact ratio below this is below the four-fifths threshold (29 CFR 1607.4(D)).
+FOUR_FIFTHS = Fraction(4, 5)
 #: Groups with a smaller share of the people may be left out of impact ratios (6 RCNY 5-301).
 LEAST_SHARE = 0.02
 #: A difference that involves a group of fewer rows is in its table, and in no headline.

@@ -8,6 +8,7 @@ from math import ceil, floor, log10
 from typing import Literal
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.events import Metric
 from fairdesk.results.proofs import Estimated, PairShare, Proven, ProvenRates, Region
 from fairdesk.results.rounding import exactly, percent_digits
@@ -17,8 +18,6 @@ from fairdesk.wording.rules import combination_text, rule_text
 from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.words import digits_of, interval, shown_percent
 
-#: The screening threshold of impact ratios.
-_FOUR_FIFTHS = 0.8
 #: Decimals of an impact ratio.
 _RATIO_DIGITS = 3
 #: Decimals of a proven percentage: at least, and at most so many.
@@ -317,16 +316,16 @@ def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
     )
 
 
-def ratio_sentence(rates: ProvenRates) -> str:
+def proven_ratio_sentence(rates: ProvenRates) -> str:
     """Say between which bounds the impact ratio is proven to be, and whether that concludes."""
     values = {"name": words.quoted(rates.attribute), "ratio": ratio_ends(rates)}
-    if rates.ratio_high < _FOUR_FIFTHS:
+    if rates.ratio_high < FOUR_FIFTHS:
         return say(
             "In the model of the data, the impact ratio by {name} (lowest over highest rate) is "
             "proven to be {ratio}, below the four-fifths threshold.",
             **values,
         )
-    if rates.ratio_low >= _FOUR_FIFTHS:
+    if rates.ratio_low >= FOUR_FIFTHS:
         return say(
             "In the model of the data, the impact ratio by {name} (lowest over highest rate) is "
             "proven to be {ratio}, not below the four-fifths threshold.",
@@ -341,7 +340,7 @@ def ratio_sentence(rates: ProvenRates) -> str:
 
 def is_too_wide(rates: ProvenRates) -> bool:
     """Return whether an impact ratio may be on either side of the four-fifths threshold."""
-    return rates.ratio_low < _FOUR_FIFTHS <= rates.ratio_high
+    return rates.ratio_low < FOUR_FIFTHS <= rates.ratio_high
 
 
 def ratio_ends(rates: ProvenRates) -> str:
@@ -355,7 +354,7 @@ def ratio_bounds(rates: ProvenRates) -> tuple[str, str]:
     A ratio below the four-fifths threshold is never written as the threshold itself.
     """
     low, high = exactly(rates.ratio_low), exactly(rates.ratio_high)
-    limit, digits = Fraction(str(_FOUR_FIFTHS)), _RATIO_DIGITS
+    limit, digits = FOUR_FIFTHS, _RATIO_DIGITS
     while high < limit <= _raised(high, digits):
         digits += 1
     lowered = Fraction(floor(low * 10**_RATIO_DIGITS), 10**_RATIO_DIGITS)

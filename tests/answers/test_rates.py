@@ -6,11 +6,11 @@ import pytest
 from fairdesk.answers.answer import Question
 from fairdesk.answers.rates import (
     bounded_rates,
+    concluded_ratio_sentence,
     counted_ratio,
     decision_tables,
     misfit_sentence,
     rates_sentences,
-    ratio_sentence,
     without_misfit,
 )
 from fairdesk.answers.selection import answers
@@ -88,11 +88,13 @@ def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spe
 
     def said(rates, table):
         return plain(
-            ratio_sentence(rates, bounded_rates(spec, rates, (table,)), (table,), "page Groups")
+            concluded_ratio_sentence(
+                rates, bounded_rates(spec, rates, (table,)), (table,), "page Groups"
+            )
         )
 
-    assert said(RATES, fits) == f"{plain(proof_words.ratio_sentence(RATES))} {counted}"
-    assert said(low, fits) == plain(proof_words.ratio_sentence(low))
+    assert said(RATES, fits) == f"{plain(proof_words.proven_ratio_sentence(RATES))} {counted}"
+    assert said(low, fits) == plain(proof_words.proven_ratio_sentence(low))
     # a ratio of bounds that do not fit a group is not told, however low it is
     told = f"{phrases.NO_RATIO} sex: the bounds of sex = female are not shown"
     assert said(low, TABLE).startswith(told)
@@ -107,7 +109,7 @@ def test_sentences_show_no_bounds_and_no_ratio_that_the_model_of_the_data_does_n
     assert told.endswith("does not fit. Counted in the data rows: 0.20.")
     (alone,) = map(plain, rates_sentences(spec, (low,), ()))
     assert "sex = female 20.00 % to 30.00 %; sex = male" in alone
-    assert alone.endswith(plain(proof_words.ratio_sentence(low)))
+    assert alone.endswith(plain(proof_words.proven_ratio_sentence(low)))
 
 
 def test_tables_are_of_decisions_and_of_the_latest_run_that_has_some():

@@ -27,8 +27,8 @@ from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import Bin, GroupGap
 from fairdesk.results.subgroups import Flip, LinearGroup, Support, TermRate, Variant
 from fairdesk.wording import figures, words
+from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups import tables as table_words
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of
@@ -235,7 +235,7 @@ def test_the_report_gives_the_statements_of_the_figures(text, audited):
     for said in (
         subgroup_words.widest_statement(spec, SWEPT, NARROW),
         subgroup_words.linear_statement(spec, LINEAR),
-        table_words.worst_statement(spec, TABLE),
+        ratio_words.worst_statement(spec, TABLE),
     ):
         assert said.sentence.replace("\u00a0", " ") in text
 

@@ -205,7 +205,7 @@ def test_what_perturbed_data_rows_are_is_said_where_a_share_is_of_them(spec):
 def test_bounds_of_a_ratio_say_what_they_leave_open(low, high, said, wide):
     groups = (GroupRate(0.0, 0.0374, 0.6743, 0.5), GroupRate(1.0, 0.136, 0.3322, 0.5))
     rates = ProvenRates("sex", groups, low, high)
-    assert said in proof_words.ratio_sentence(rates)
+    assert said in proof_words.proven_ratio_sentence(rates)
     assert proof_words.is_too_wide(rates) is wide
 
 

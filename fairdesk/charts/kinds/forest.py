@@ -28,7 +28,7 @@ from fairdesk.charts.shapes import (
     Words,
     hatched_mark,
 )
-from fairdesk.groups.metrics.outcomes import FOUR_FIFTHS
+from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.tables import reference_of

@@ -26,7 +26,7 @@ from fairdesk.charts.shapes import (
 )
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.tables import BELOW
+from fairdesk.wording.groups.impact_ratio import BELOW
 from fairdesk.wording.language import say
 
 #: How wide a cell is at most, in lines' heights, and how much of the width rows' names take.

@@ -19,12 +19,9 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Table
 from fairdesk.groups.metrics.grouping import MOST_GROUPS, Division, Groups, Mask, cross, divide
 from fairdesk.groups.metrics.significance import SmallTest, compared
-from fairdesk.groups.options import LARGE_SHARE, LEAST_ROWS, LEAST_SHARE
+from fairdesk.groups.options import FOUR_FIFTHS, LARGE_SHARE, LEAST_ROWS, LEAST_SHARE
 from fairdesk.groups.statistics import wilson_ends
 from fairdesk.results.groups import GroupLine, GroupTable
-
-#: A rate below this share of the reference's is worth a look (29 CFR 1607.4(D)): a screening line.
-FOUR_FIFTHS = Fraction(4, 5)
 
 
 def outcomes(

@@ -7,9 +7,9 @@ from fractions import Fraction
 from fairdesk.answers.pairs_known import sufficient_names
 from fairdesk.answers.rates import (
     bounded_rates,
+    concluded_ratio_sentence,
     concludes,
     decision_tables,
-    ratio_sentence,
     without_misfit,
 )
 from fairdesk.audit.plan.spec import AuditSpec
@@ -407,7 +407,7 @@ def _rates(material: Material, run: RunRecord) -> list[Block]:
         # what it does not fit was said before; and of one group alone they compare nothing
         if any(each.is_outside for each in bounded):
             continue
-        said = Text(ratio_sentence(rates, bounded, tables, section))
+        said = Text(concluded_ratio_sentence(rates, bounded, tables, section))
         bounds += [grid] if len(rows) > 1 else []
         if concludes(rates, bounded):
             concluded.append(said)

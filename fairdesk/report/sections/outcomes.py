@@ -25,7 +25,7 @@ from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.legal import NO_ADVICE, notes
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups import sentences as group_words
+from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import tables as table_words
 from fairdesk.wording.language import fixed, say
 
@@ -76,7 +76,7 @@ def outcomes(material: Material) -> Section:
                 "tables of the same attributes. {more}",
                 reference=_reference(run),
                 more=" ".join(
-                    (say(words.FOUR_FIFTHS), *group_words.corrected(material.group_tables))
+                    (say(words.FOUR_FIFTHS), *ratio_words.corrected(material.group_tables))
                 ),
                 run_name=material.run_name(run),
             )

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.tables import (
+from fairdesk.wording.groups.impact_ratio import (
     BELOW,
     FLIPS,
     comparisons,
-    group_text,
-    outcome_of,
-    points_of,
-    rate_of,
     ratio_interval,
-    reference_of,
     small_test,
 )
+from fairdesk.wording.groups.tables import group_text, outcome_of, points_of, rate_of, reference_of
 from fairdesk.wording.language import say
 from fairdesk.wording.words import UNDEFINED, p_is, p_text, signed
 
@@ -50,12 +45,8 @@ class Column:
 
 
 def columns(table: GroupTable) -> tuple[Column, ...]:
-    """Return the columns of a table: those of error rates only with labels."""
-    values = [
-        Column(name, name, partial(_value, place), _no_formula)
-        for place, name in enumerate(table.attributes)
-    ]
-    made = (*values, *_COUNTS, *_COMPARED)
+    """Return the columns of a table's figures: those of error rates only with labels."""
+    made: tuple[Column, ...] = (*_COUNTS, *_COMPARED)
     # of two groups there is one test, which needs no correction
     other = {"holm": "p"} if comparisons(table) < 2 else {}
     if table.of == "scores":
@@ -86,10 +77,6 @@ def formula(spec: AuditSpec, table: GroupTable, line: GroupLine, name: str) -> s
     return found.formula(table, line) if found else ""
 
 
-def _value(place: int, _: GroupTable, line: GroupLine) -> str:
-    return line.values[place]
-
-
 def _percent_cell(value: float | None) -> str:
     return say(UNDEFINED) if value is None else words.percent(value, 1.0)
 
@@ -110,15 +97,6 @@ def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, G
             return "–"
         if line is reference_of(table):
             return say("reference")
-        return say("too few") if line.excluded else cell(line)
-
-    return write
-
-
-def _unless_few(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
-    """Write a figure of a group that is large enough to be compared."""
-
-    def write(_: GroupTable, line: GroupLine) -> str:
         return say("too few") if line.excluded else cell(line)
 
     return write
@@ -158,20 +136,33 @@ def _difference_cell(line: GroupLine) -> str:
     return f"{signed(100 * line.difference, 1)} ({words.ends(low, high)})"
 
 
-def _no_formula(_: GroupTable, __: GroupLine) -> str:
-    return ""
-
-
-def _divided(
-    name: str, parts: str, part: int | None, whole: int | None, result: str, nought: str
-) -> str:
+def _divided(name: str, parts: str, part: int | None, whole: int | None, nought: str) -> str:
     """Write a quotient with its formula; say why where it has none."""
     shown = f"{name} = {parts}"
     if part is None or whole is None:
         return f"{shown}: undefined, because there are no labels."
     if not whole:
         return f"{shown} = {words.number(part)} / 0: undefined, because {nought}."
-    return f"{shown} = {words.number(part)} / {words.number(whole)} = {result}"
+    quotient = f"{words.number(part)} / {words.number(whole)}"
+    return f"{shown} = {quotient} = {words.percent(part, whole)}"
+
+
+def _quotient(
+    key: str,
+    head: str,
+    parts: str,
+    counts: Callable[[GroupLine], tuple[int | None, int | None]],
+    nought: str,
+) -> Column:
+    """Make the column of an error rate, of a part and the whole of a group."""
+
+    def text(_: GroupTable, line: GroupLine) -> str:
+        part, whole = counts(line)
+        if line.excluded:
+            return say("too few")
+        return say(UNDEFINED) if part is None or not whole else words.percent(part, whole)
+
+    return Column(key, head, text, lambda _, line: _divided(head, parts, *counts(line), nought))
 
 
 def _share(_: GroupTable, line: GroupLine) -> str:
@@ -187,7 +178,6 @@ def _share_formula(table: GroupTable, line: GroupLine) -> str:
         "people in the group / people with known groups and outcome",
         line.n_samples,
         table.n_samples,
-        words.percent(line.share, 1.0),
         "the group is empty",
     )
 
@@ -206,14 +196,11 @@ def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
 
 
 def _rate_formula(table: GroupTable, line: GroupLine) -> str:
-    return _divided(
-        "Rate",
-        "favourable / members",
-        line.favourable,
-        line.n_samples,
-        rate_of(table, line),
-        "the group is empty",
-    )
+    shown = "Rate = favourable / members"
+    if not line.n_samples:
+        return f"{shown} = 0 / 0: undefined, because the group is empty."
+    counts = f"{words.number(line.favourable)} / {words.number(line.n_samples)}"
+    return f"{shown} = {counts} = {rate_of(table, line)}"
 
 
 def _wilson_formula(table: GroupTable, line: GroupLine) -> str:
@@ -343,54 +330,6 @@ def _smd_formula(table: GroupTable, line: GroupLine) -> str:
     )
 
 
-def _tpr_formula(_: GroupTable, line: GroupLine) -> str:
-    return _divided(
-        "True positive rate",
-        "decided favourably / members with the favourable recorded outcome",
-        line.true_positives,
-        line.positives,
-        _percent_cell(line.true_positive_rate),
-        "no member has the favourable recorded outcome",
-    )
-
-
-def _fpr_formula(_: GroupTable, line: GroupLine) -> str:
-    return _divided(
-        "False positive rate",
-        "decided favourably / members with another recorded outcome",
-        line.false_positives,
-        line.negatives,
-        _percent_cell(line.false_positive_rate),
-        "no member has another recorded outcome",
-    )
-
-
-def _precision_formula(_: GroupTable, line: GroupLine) -> str:
-    decided = _sum(line.true_positives, line.false_positives)
-    return _divided(
-        "Precision",
-        "decided favourably with the favourable recorded outcome / decided favourably",
-        line.true_positives,
-        decided,
-        _percent_cell(line.precision),
-        "no member is decided favourably",
-    )
-
-
-def _accuracy_formula(_: GroupTable, line: GroupLine) -> str:
-    right = None
-    if line.negatives is not None and line.false_positives is not None:
-        right = _sum(line.true_positives, line.negatives - line.false_positives)
-    return _divided(
-        "Accuracy",
-        "decided as recorded / members with a recorded outcome",
-        right,
-        _sum(line.positives, line.negatives),
-        _percent_cell(line.accuracy),
-        "no member has a recorded outcome",
-    )
-
-
 def _equal_formula(table: GroupTable, line: GroupLine) -> str:
     best = reference_of(table)
     shown = "Equal opportunity = true positive rate − that of the reference"
@@ -413,8 +352,19 @@ def _odds_formula(table: GroupTable, line: GroupLine) -> str:
     return f"{shown} = ½ (({false}) + ({true})) = {points_of(line.average_odds)}"
 
 
-def _sum(first: int | None, second: int | None) -> int | None:
-    return None if first is None or second is None else first + second
+def _decided(line: GroupLine) -> int | None:
+    """Count who is decided favourably, with recorded outcomes."""
+    if line.true_positives is None or line.false_positives is None:
+        return None
+    return line.true_positives + line.false_positives
+
+
+def _right(line: GroupLine) -> tuple[int | None, int | None]:
+    """Count who is decided as recorded, and of how many."""
+    hits, misses = line.true_positives, line.false_positives
+    if hits is None or misses is None or line.positives is None or line.negatives is None:
+        return None, None
+    return hits + line.negatives - misses, line.positives + line.negatives
 
 
 _COUNTS = (
@@ -461,29 +411,33 @@ _SCORES = (
     Column("smd", "SMD", _against_others(lambda line: _number_cell(line.smd, 2)), _smd_formula),
 )
 _ERRORS = (
-    Column(
+    _quotient(
         "tpr",
         "True positive rate",
-        _unless_few(lambda line: _percent_cell(line.true_positive_rate)),
-        _tpr_formula,
+        "decided favourably / members with the favourable recorded outcome",
+        lambda line: (line.true_positives, line.positives),
+        "no member has the favourable recorded outcome",
     ),
-    Column(
+    _quotient(
         "fpr",
         "False positive rate",
-        _unless_few(lambda line: _percent_cell(line.false_positive_rate)),
-        _fpr_formula,
+        "decided favourably / members with another recorded outcome",
+        lambda line: (line.false_positives, line.negatives),
+        "no member has another recorded outcome",
     ),
-    Column(
+    _quotient(
         "precision",
         "Precision",
-        _unless_few(lambda line: _percent_cell(line.precision)),
-        _precision_formula,
+        "decided favourably with the favourable recorded outcome / decided favourably",
+        lambda line: (line.true_positives, _decided(line)),
+        "no member is decided favourably",
     ),
-    Column(
+    _quotient(
         "accuracy",
         "Accuracy",
-        _unless_few(lambda line: _percent_cell(line.accuracy)),
-        _accuracy_formula,
+        "decided as recorded / members with a recorded outcome",
+        _right,
+        "no member has a recorded outcome",
     ),
     Column(
         "equal",

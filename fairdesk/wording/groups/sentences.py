@@ -15,6 +15,13 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
+from fairdesk.wording.groups.impact_ratio import (
+    corrected,
+    lowest,
+    of_main_kind,
+    shown_of,
+    worst_statement,
+)
 from fairdesk.wording.groups.subgroups import (
     both_rates,
     by_category,
@@ -31,12 +38,6 @@ from fairdesk.wording.groups.subgroups import (
     quoted_gap,
     rule_set_sentence,
     widest_statement,
-)
-from fairdesk.wording.groups.tables import (
-    comparisons,
-    shown_of,
-    worst_of,
-    worst_statement,
 )
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.rules import rule_phrase
@@ -140,12 +141,6 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     return (*out, say(words.FOUR_FIFTHS), *corrected(shown)) if shown else tuple(out)
 
 
-def corrected(tables: Iterable[GroupTable]) -> tuple[str, ...]:
-    """Say for what the p-values of tables are corrected; nothing where no group has one."""
-    several = any(comparisons(each) > 1 for each in tables)
-    return (say(words.CORRECTED),) if several else ()
-
-
 def looked_at(figures: Iterable[Metric]) -> str:
     """Say in a few words what a run about groups looked at; empty of other runs."""
     figures = tuple(figures)
@@ -184,20 +179,6 @@ def shortest(figures: Iterable[Metric]) -> str:
     return say("score gap {n}", n=words.number(score, 3))
 
 
-def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
-    """Write the lowest impact ratio, as the overview has it, for a line of the sidebar."""
-    tables = of_main_kind(spec, [each for each in figures if isinstance(each, GroupTable)])
-    table = lowest(tables) if tables else None
-    worst = None if table is None else shown_of(table)
-    if table is None or worst is None or worst.impact_ratio is None:
-        return ""
-    return say(
-        "ratio {ratio} by {attributes}",
-        ratio=words.number(worst.impact_ratio, 2),
-        attributes=words.joined(table.attributes),
-    )
-
-
 def best_so_far(figures: Iterable[Metric]) -> str:
     """Say in a few words how far the widest groups are apart; empty where nothing is known."""
     figures = tuple(figures)
@@ -212,31 +193,3 @@ def best_so_far(figures: Iterable[Metric]) -> str:
     if not ratios:
         return ""
     return say("lowest impact ratio {ratio}", ratio=words.number(min(ratios), 2))
-
-
-def of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
-    """Return the tables of the favourable decision if there are any, else of labels, or scores."""
-    order = ("decisions", "label", "scores")
-    kind = min((table.of for table in tables), key=order.index, default="decisions")
-    of_kind = [table for table in tables if table.of == kind]
-    return [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
-
-
-def lowest(tables: Sequence[GroupTable]) -> GroupTable:
-    """Return the table with the lowest impact ratio that chance does not explain.
-
-    Of single attributes rather than of several; where all may be due to chance, the lowest of them.
-
-    Parameters
-    ----------
-    tables : sequence of GroupTable
-        At least one.
-    """
-
-    def order(table: GroupTable) -> tuple[bool, bool, float]:
-        shown, worst = shown_of(table), worst_of(table)
-        line = shown or worst
-        ratio = 2.0 if line is None or line.impact_ratio is None else line.impact_ratio
-        return shown is None, len(table.attributes) > 1, ratio
-
-    return min(tables, key=order)

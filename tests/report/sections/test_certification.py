@@ -339,7 +339,7 @@ def test_the_population_comes_before_the_combinations_with_the_rates_of_its_grou
     # rounded outwards
     assert "sex = female 10.93 % 12.10 %" in text
     assert "sex = male 30.11 % 31.02 %" in text
-    assert proof_words.ratio_sentence(RATES).replace("\u00a0", " ") in text
+    assert proof_words.proven_ratio_sentence(RATES).replace("\u00a0", " ") in text
 
 
 def test_beside_a_group_that_the_model_of_the_data_does_not_fit_no_bounds_are_shown(tmp_path):

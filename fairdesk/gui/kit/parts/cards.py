@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
@@ -193,8 +193,6 @@ class Fold(QWidget):
     ----------
     text : str
         The heading.
-    make : callable, optional
-        Makes what is below it, once it is first opened.
 
     Signals
     -------
@@ -204,9 +202,8 @@ class Fold(QWidget):
 
     opened = Signal()
 
-    def __init__(self, text: str, make: Callable[[], Sequence[QWidget]] | None = None) -> None:
+    def __init__(self, text: str) -> None:
         super().__init__()
-        self._make = make
         self.button = QToolButton()
         self.button.setText(text)
         self.button.setAutoRaise(True)
@@ -230,11 +227,6 @@ class Fold(QWidget):
 
     def _turn(self) -> None:
         opened = not self.is_open
-        if self._make is not None:
-            made, self._make = self._make(), None
-            for each in made:
-                self.body.addWidget(each)
-            in_order(self.button, *made)
         self.button.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
         self.button.setAccessibleDescription("opened" if opened else "closed")
         self._inside.setVisible(opened)

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from fairdesk.answers.rates import (
     bounded_rates,
+    concluded_ratio_sentence,
     concludes,
     counted_ratio,
-    ratio_sentence,
 )
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.verdicts import shown
@@ -99,7 +99,7 @@ def rate_notes(
     """Say of which attributes no ratio follows from the bounds, and which are not shown."""
     bounds = ((rates, bounded_rates(spec, rates, tables)) for rates in found)
     return tuple(
-        ratio_sentence(rates, bounded, tables, "page Groups")
+        concluded_ratio_sentence(rates, bounded, tables, "page Groups")
         for rates, bounded in bounds
         if not concludes(rates, bounded)
     )

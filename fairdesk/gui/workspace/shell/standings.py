@@ -33,6 +33,7 @@ from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.figures import short_share
+from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
 
 
@@ -134,7 +135,7 @@ def _groups(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
     found = answering(runs, QuestionKind.GROUPS)
     rated = answering(runs, QuestionKind.RATES)
     # what was counted goes before what is estimated of subgroups, as on the page
-    if rated and (lowest := group_words.lowest_in_short(spec, rated[-1].figures)):
+    if rated and (lowest := ratio_words.lowest_in_short(spec, rated[-1].figures)):
         return Standing(lowest, OF_STATE[rated[-1].state])
     # rules are looked for first of all; other methods are there to be compared with
     mined = [run for run in found if mined_of(run)]

@@ -1,0 +1,182 @@
+"""How far the error rates of groups are apart, in a sentence: observed, by recorded outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.groups.metrics.significance import newcombe
+from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.groups.tables import group_text, reference_of
+from fairdesk.wording.language import fixed, say
+from fairdesk.wording.statements import Statement
+
+#: The error rates that are compared, and what they count.
+_ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive rates"})
+_ERRORS_SAID = fixed(
+    {
+        "true": (
+            "{rate} of {group} recorded “{outcome}” (n = {n}) have a favourable decision, against "
+            "{best_rate} of {best} (n = {best_n}, the reference): {shown}."
+        ),
+        "false": (
+            "{rate} of {group} not recorded “{outcome}” (n = {n}) nevertheless have a favourable "
+            "decision, against {best_rate} of {best} (n = {best_n}, the reference): {shown}."
+        ),
+    }
+)
+
+
+class ErrorGap(NamedTuple):
+    """How far a group's error rate is from that of the reference.
+
+    Attributes
+    ----------
+    what : str
+        ``"true"`` or ``"false"``: which positive rate.
+    line : GroupLine
+        The group.
+    counts, reference : tuple[int, int]
+        Of the group, and of the reference: those decided favourably, and of how many.
+    """
+
+    what: Literal["true", "false"]
+    line: GroupLine
+    counts: tuple[int, int]
+    reference: tuple[int, int]
+
+    @property
+    def difference(self) -> float:
+        """The group's rate minus that of the reference."""
+        (part, whole), (its_part, its_whole) = self.counts, self.reference
+        return part / whole - its_part / its_whole
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The 95 % interval of the difference, by Newcombe."""
+        return newcombe(self.counts, self.reference)
+
+    @property
+    def shown(self) -> bool:
+        """Whether that interval excludes zero."""
+        low, high = self.ends
+        return low > 0 or high < 0
+
+
+def error_gap(table: GroupTable) -> ErrorGap | None:
+    """Return the largest difference of a positive rate, true or false, from the reference's.
+
+    One whose interval excludes zero comes before one that may be due to chance.
+
+    Returns
+    -------
+    ErrorGap, optional
+        ``None`` without labels, and where no group that is compared differs.
+    """
+    gaps = (gap for gap in _error_gaps(table) if gap.difference)
+    return max(gaps, key=lambda gap: (gap.shown, abs(gap.difference)), default=None)
+
+
+def _error_gaps(table: GroupTable) -> Iterator[ErrorGap]:
+    """Yield how far each group that is compared is from the reference."""
+    best = reference_of(table)
+    if best is None:
+        return
+    for line in table.lines:
+        if line is best or not line.known or line.excluded:
+            continue
+        for what in ("true", "false"):
+            own, its = _positives(line, what), _positives(best, what)
+            if own[1] and its[1]:
+                yield ErrorGap(what, line, own, its)
+
+
+def _positives(line: GroupLine, what: Literal["true", "false"]) -> tuple[int, int]:
+    """Return how many are decided favourably, of those with, or without, that outcome."""
+    if what == "true":
+        return line.true_positives or 0, line.positives or 0
+    return line.false_positives or 0, line.negatives or 0
+
+
+def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
+    """Say which positive rate is farthest from the reference's, and of which group.
+
+    That is the true or the false positive rate: the one that differs more. With labels only.
+    """
+    gap, best = error_gap(table), reference_of(table)
+    if gap is None or best is None:
+        return None
+    shown = _apart(gap)
+    if not gap.shown:
+        shown = say("{shown}. The interval includes zero: no difference is shown", shown=shown)
+    said = say(
+        _ERRORS_SAID[gap.what],
+        outcome=spec.favourable,
+        rate=words.percent(*gap.counts),
+        group=group_text(table, gap.line),
+        n=words.number(gap.counts[1]),
+        best_rate=words.percent(*gap.reference),
+        best=group_text(table, best),
+        best_n=words.number(gap.reference[1]),
+        shown=shown,
+    )
+    values = {"rates": say(_ERROR_RATES[gap.what]), "by": words.listed(table.attributes)}
+    value = words.number(100 * abs(gap.difference), 1)
+    if larger := _larger(table, gap):
+        label = say("Difference in {rates} by {by}, in percentage points", **values)
+        return Statement("observed", label, value, f"{said} {larger}")
+    label = say("Largest difference in {rates} by {by}, in percentage points", **values)
+    return Statement("observed", label, value, said)
+
+
+def _apart(gap: ErrorGap) -> str:
+    """Write a difference with its interval: both in the direction that is named."""
+    sign = -1 if gap.difference < 0 else 1
+    low, high = sorted(100 * sign * end for end in gap.ends)
+    least, most = (words.number(abs(each), 1) for each in (low, high))
+    values = {
+        "n": words.number(100 * abs(gap.difference), 1),
+        "percent": words.percent_of("95"),
+        "ends": words.ends(least, most),
+    }
+    # where both directions are possible, each end names its own
+    if low < 0 and gap.difference < 0:
+        values["ends"] = say("{least} higher to {most} lower", least=least, most=most)
+    elif low < 0:
+        values["ends"] = say("{least} lower to {most} higher", least=least, most=most)
+    if gap.difference < 0:
+        return say("{n} percentage points lower ({percent} CI {ends})", **values)
+    return say("{n} percentage points higher ({percent} CI {ends})", **values)
+
+
+def _larger(table: GroupTable, told: ErrorGap) -> str:
+    """Say which difference is larger than the one that is told, and why it is not told first."""
+    wider = [gap for gap in _error_gaps(table) if abs(gap.difference) > abs(told.difference)]
+    if not wider:
+        return ""
+    widest = max(wider, key=lambda gap: abs(gap.difference))
+    # one that is shown comes first: the interval of a larger one includes zero
+    return say(
+        "Larger, but with an interval that includes zero: {rates} for {group}, {apart}.",
+        rates=say(_ERROR_RATES[widest.what]),
+        group=group_text(table, widest.line),
+        apart=_apart(widest),
+    )
+
+
+def accuracy_statement(value: str, people: str = "") -> Statement:
+    """Say which share of some people, or else of the test rows, is decided about as labelled."""
+    said = (
+        say(
+            "The decision matches the recorded outcome for {share} of {people}.",
+            share=value,
+            people=people,
+        )
+        if people
+        else say(
+            "The decision matches the recorded outcome for {share} of the test rows.", share=value
+        )
+    )
+    return Statement("observed", say("Accuracy"), value, said)

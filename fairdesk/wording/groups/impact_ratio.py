@@ -1,0 +1,345 @@
+"""Impact ratios that were counted: the lowest, its interval, and who is compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.groups.options import LEAST_ROWS
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.groups.subgroups import favourable
+from fairdesk.wording.groups.tables import (
+    group_text,
+    median_sentence,
+    outcome_of,
+    rate_of,
+    reference_of,
+    why_without,
+)
+from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.statements import Statement, unmeasured
+from fairdesk.wording.words import p_is
+
+#: How a ratio stands to the screening line: by whether it is below, and whether one person more
+#: or fewer would change that.
+_LINES = fixed(
+    {
+        (True, False): "The ratio is below the four-fifths threshold.",
+        (False, False): "The ratio is not below the four-fifths threshold.",
+        (True, True): (
+            "The ratio is below the four-fifths threshold, though one individual more or fewer "
+            "would change that."
+        ),
+        (False, True): (
+            "The ratio is not below the four-fifths threshold, though one individual more or fewer "
+            "would change that."
+        ),
+    }
+)
+#: Beside an impact ratio below four fifths, and beside one that moves across them with one
+#: individual more or fewer.
+BELOW, FLIPS = "▽", "‡"
+#: From this corrected p-value on a difference may be due to chance.
+SIGNIFICANT = 0.05
+_SCORING_RATES = fixed(
+    {
+        False: "scoring rates (shares with a score above the median of all)",
+        True: "scoring rates (shares with a score below the median of all, the favourable side)",
+    }
+)
+
+
+def worst_of(table: GroupTable) -> GroupLine | None:
+    """Return the group with the lowest impact ratio; ``None`` where no two can be compared."""
+    compared = [line for line in table.lines if line.impact_ratio is not None]
+    if len(compared) < 2:
+        return None
+    return min(compared, key=lambda line: line.impact_ratio or 0.0)
+
+
+def is_shown(table: GroupTable, line: GroupLine) -> bool:
+    """Return whether a group's difference from the reference is more than chance explains.
+
+    Its corrected p-value is below `SIGNIFICANT`, and both groups have `LEAST_ROWS` rows.
+    """
+    best = reference_of(table)
+    if best is None or line.holm is None or line.impact_ratio is None:
+        return False
+    return line.holm < SIGNIFICANT and min(line.n_samples, best.n_samples) >= LEAST_ROWS
+
+
+def shown_of(table: GroupTable) -> GroupLine | None:
+    """Return the group with the lowest impact ratio of those that chance does not explain.
+
+    Returns
+    -------
+    GroupLine, optional
+        ``None`` where no group is shown to have a lower rate than the reference.
+    """
+    shown = [line for line in table.lines if is_shown(table, line)]
+    lower = [line for line in shown if line.impact_ratio is not None and line.impact_ratio < 1]
+    return min(lower, key=lambda line: line.impact_ratio or 0.0, default=None)
+
+
+def comparisons(table: GroupTable) -> int:
+    """Count the groups of a table that are compared with the reference."""
+    return sum(line.p is not None for line in table.lines)
+
+
+def small_test(line: GroupLine) -> str:
+    """Write beside a p-value that Fisher's test gave it; empty of the Z test's."""
+    return f" ({line.test})" if line.test and line.test != "Z" else ""
+
+
+def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | None:
+    """Return the 95 % interval of a group's impact ratio.
+
+    That of the logarithm of the ratio of two rates, each of which varies (Katz, Baptista, Azen and
+    Pike: Obtaining confidence intervals for the risk ratio in cohort studies, Biometrics 34, 1978).
+
+    Returns
+    -------
+    tuple[float, float], optional
+        ``None`` for the reference, for groups that are not compared, and where nobody has the
+        outcome.
+    """
+    best = reference_of(table)
+    if best is None or line is best or line.impact_ratio is None or not line.favourable:
+        return None
+    spread = 1.96 * math.sqrt(
+        sum(1 / each.favourable - 1 / each.n_samples for each in (line, best))
+    )
+    return line.impact_ratio * math.exp(-spread), line.impact_ratio * math.exp(spread)
+
+
+def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
+    """Say the lowest impact ratio, and whose it is; of ratios that chance explains, that."""
+    worst, best = shown_of(table) or worst_of(table), reference_of(table)
+    values = {"by": words.listed(table.attributes), "what": _counted_as(spec, table)}
+    if worst is None or best is None or worst.impact_ratio is None:
+        return unmeasured(
+            say(
+                "No two groups by {by} can be compared in {what}: {why}.",
+                why=_why_none(table),
+                **values,
+            )
+        )
+    values["ratio"] = words.number(worst.impact_ratio, 2)
+    if all(line.impact_ratio in (None, 1) for line in table.lines):
+        said = say(
+            "All groups by {by} have the same rate in {what}: {rate}. The impact ratio is {ratio}.",
+            rate=rate_of(table, best),
+            **values,
+        )
+        return Statement("observed", say("Impact ratio"), values["ratio"], said)
+    chance = _chance(table, worst)
+    ends = ratio_interval(table, worst)
+    interval = (
+        say(
+            " ({percent} CI {ends})",
+            percent=words.percent_of("95"),
+            ends=words.ends(*(words.number(each, 2) for each in ends)),
+        )
+        if ends is not None
+        else ""
+    )
+    values |= {"rate": rate_of(table, worst), "group": group_text(table, worst)}
+    values |= {"best_rate": rate_of(table, best), "best": group_text(table, best)}
+    values |= {"n": words.number(worst.n_samples), "best_people": words.number(best.n_samples)}
+    if shown_of(table) is None:
+        return _none_shown(table, worst, {**values, "interval": interval, "chance": chance})
+    sentence = say(
+        "In {what}, {group} has {share} of the rate of {best}: {rate} (n = {n}) against "
+        "{best_rate} (n = {best_people}, the reference). The impact ratio of {ratio}{interval} is "
+        "the lowest by {by}{chance}.",
+        share=words.percent(worst.impact_ratio, 1.0, 0),
+        interval=interval,
+        chance=chance,
+        **values,
+    )
+    # the threshold is about decisions, and a score above the median is none
+    line = "" if table.of == "scores" else say(_LINES[bool(worst.below), bool(worst.flips)])
+    said = f"{sentence} {line}".rstrip()
+    label = (
+        say("Lowest ratio of scoring rates by {by}", by=values["by"])
+        if table.of == "scores"
+        else say("Lowest impact ratio by {by}", by=values["by"])
+    )
+    brief = say("{rate} for {group} against {best_rate} for {best}, in {what}.", **values)
+    return Statement("observed", label, values["ratio"], said, brief)
+
+
+def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) -> Statement:
+    """Say that no group is shown to have a lower rate, and why the lowest is not.
+
+    Parameters
+    ----------
+    values : dict[str, str]
+        What `worst_statement` says of the lowest group and the reference.
+    """
+    label, value = say("Groups with a lower rate by {by}", **values), say("None shown")
+    said = say(
+        "No group by {by} is shown to have a lower rate in {what} than the reference, {best} "
+        "({best_rate}, n = {best_people}).",
+        **values,
+    )
+    if lowest is reference_of(table):
+        return Statement("observed", label, value, said, said)
+    brief = say("The lowest impact ratio, {ratio} for {group}, may be due to chance.", **values)
+    if min(lowest.n_samples, table.lines[table.reference].n_samples) < LEAST_ROWS:
+        why = say("there are fewer than {n} rows of a group", n=words.number(LEAST_ROWS))
+    else:
+        why = say("the difference may be due to chance")
+    lower = say(
+        "The lowest impact ratio is {ratio}{interval}: {rate} for {group} (n = {n}){chance}; "
+        "{why}.",
+        why=why,
+        **values,
+    )
+    return Statement("observed", label, value, f"{said} {lower}", brief)
+
+
+def _chance(table: GroupTable, line: GroupLine) -> str:
+    """Write the p-value of a group, and whether it is corrected: of several it is."""
+    if line.holm is None:
+        return ""
+    p = p_is(line.holm) + small_test(line)
+    return f"; {p}" if comparisons(table) < 2 else say("; corrected {p}", p=p)
+
+
+def _why_none(table: GroupTable) -> str:
+    lines = [line for line in table.lines if line.known and line.n_samples]
+    if len(lines) < 2:
+        return say("fewer than two have members")
+    if sum(not line.excluded for line in lines) < 2:
+        return say("fewer than two are large enough")
+    return say("no member has the favourable outcome")
+
+
+def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
+    outcome = outcome_of(spec, table)
+    match table.of:
+        case "label":
+            return say("the recorded outcome “{outcome}”", outcome=outcome)
+        case "decisions" if spec.predictions:
+            return say("the decision “{outcome}”", outcome=outcome)
+        case "decisions":
+            return say("the model’s decision “{outcome}”", outcome=outcome)
+        case "scores":
+            return say(_SCORING_RATES[table.falls])
+
+
+def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
+    """Say what a table shows beside its worst group: who was left out, and why."""
+    said = (_below_line(table), _higher(table), median_sentence(table))
+    return tuple(filter(None, (*said, _left_out(spec, table), _small(table))))
+
+
+def _below_line(table: GroupTable) -> str:
+    compared = [line for line in table.lines if line.below is not None]
+    below = sum(bool(line.below) and is_shown(table, line) for line in compared)
+    if below < 2 or table.of == "scores":
+        return ""
+    if below == len(compared) - 1:
+        return say(
+            "All {groups} groups compared with the reference are below the four-fifths threshold.",
+            groups=words.number(below),
+        )
+    return say(
+        "{n} of the {groups} groups compared with the reference are below the four-fifths "
+        "threshold.",
+        n=words.number(below),
+        groups=words.number(len(compared) - 1),
+    )
+
+
+def _higher(table: GroupTable) -> str:
+    """Name the groups that are shown to have a higher rate than the reference; mostly none."""
+    higher = [
+        say(
+            "{group} ({rate}, n = {n}, ratio {ratio})",
+            group=group_text(table, line),
+            rate=rate_of(table, line),
+            n=words.number(line.n_samples),
+            ratio=words.number(line.impact_ratio, 2),
+        )
+        for line in table.lines
+        if line.impact_ratio is not None and line.impact_ratio > 1 and is_shown(table, line)
+    ]
+    if not higher:
+        return ""
+    return say("Higher rates than that of the reference: {groups}.", groups="; ".join(higher))
+
+
+def _left_out(spec: AuditSpec, table: GroupTable) -> str:
+    parts = []
+    if table.unknown:
+        unknown = words.counted(table.unknown, spec.person)
+        parts.append(say("{unknown} whose group is not recorded", unknown=unknown))
+    if table.without:
+        without = words.counted(table.without, spec.person)
+        parts.append(say("{without} ({why})", without=without, why=why_without(spec, table)))
+    return say("Excluded: {parts}.", parts=words.joined(parts)) if parts else ""
+
+
+def _small(table: GroupTable) -> str:
+    few = [line for line in table.lines if line.excluded]
+    if not few:
+        return ""
+    return say_many(
+        len(few),
+        "{n} of the {groups} groups is too small for an impact ratio.",
+        "{n} of the {groups} groups are too small for an impact ratio.",
+        groups=words.number(sum(line.known for line in table.lines)),
+    )
+
+
+def of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
+    """Return the tables of the favourable decision if there are any, else of labels, or scores."""
+    order = ("decisions", "label", "scores")
+    kind = min((table.of for table in tables), key=order.index, default="decisions")
+    of_kind = [table for table in tables if table.of == kind]
+    return [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
+
+
+def lowest(tables: Sequence[GroupTable]) -> GroupTable:
+    """Return the table with the lowest impact ratio that chance does not explain.
+
+    Of single attributes rather than of several; where all may be due to chance, the lowest of them.
+
+    Parameters
+    ----------
+    tables : sequence of GroupTable
+        At least one.
+    """
+
+    def order(table: GroupTable) -> tuple[bool, bool, float]:
+        shown, worst = shown_of(table), worst_of(table)
+        line = shown or worst
+        ratio = 2.0 if line is None or line.impact_ratio is None else line.impact_ratio
+        return shown is None, len(table.attributes) > 1, ratio
+
+    return min(tables, key=order)
+
+
+def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
+    """Write the lowest impact ratio, as the overview has it, for a line of the sidebar."""
+    tables = of_main_kind(spec, [each for each in figures if isinstance(each, GroupTable)])
+    table = lowest(tables) if tables else None
+    worst = None if table is None else shown_of(table)
+    if table is None or worst is None or worst.impact_ratio is None:
+        return ""
+    return say(
+        "ratio {ratio} by {attributes}",
+        ratio=words.number(worst.impact_ratio, 2),
+        attributes=words.joined(table.attributes),
+    )
+
+
+def corrected(tables: Iterable[GroupTable]) -> tuple[str, ...]:
+    """Say for what the p-values of tables are corrected; nothing where no group has one."""
+    several = any(comparisons(each) > 1 for each in tables)
+    return (say(words.CORRECTED),) if several else ()
