@@ -114,7 +114,8 @@ class BlocksView(QWidget):
         match self.shown.get(key):
             case GridTable() as table:
                 table.mark(row, column)
-            case DrawnChart() as chart:
+            # along a chart of lines are no rows
+            case DrawnChart() as chart if not isinstance(chart.drawing, Drawing):
                 chart.choose(row)
 
     def head(self, key: str, column: int) -> str:

@@ -209,7 +209,11 @@ class GroupTables(RunPage):
         singles = {t.attributes[0] for t in self._tables if len(t.attributes) == 1}
         each = _EACH if len(singles) > 1 else words.listed(tuple(singles))
         self._kinds, self._groups = tuple(kinds), ((), *crossed)
+        only = self.kind.count() < 2
         parts.offer(self.kind, ((text, text) for text in kinds.values()))
+        if only:
+            # what was shown while nothing else was counted was not chosen
+            self.kind.setCurrentIndex(0)
         parts.offer(self.by, ((text, text) for text in (each, *map(words.listed, crossed))))
 
     def _lay_out(self) -> None:

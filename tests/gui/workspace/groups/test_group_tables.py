@@ -458,6 +458,21 @@ def test_a_run_under_way_is_shown_as_it_counts(show, path):
     assert part(made.shown[0]).item(0, 1).text() == "197"
 
 
+def test_decisions_are_shown_as_soon_as_they_are_counted_unless_another_table_was_chosen(show):
+    made = show()
+    label, decisions = table(), table(of="decisions")
+    state = RunState(9, "groups", "running", figures=(label,))
+    made.runs.follow(state)
+    assert [table_of(each).of for each in made.shown] == ["label"]
+    both = msgspec.structs.replace(state, figures=(label, decisions))
+    made.runs.run_changed.emit(both)
+    assert [table_of(each).of for each in made.shown] == ["decisions", "label"]
+    made.kind.setCurrentIndex(LABEL)
+    scores = table(of="scores")
+    made.runs.run_changed.emit(msgspec.structs.replace(both, figures=(label, decisions, scores)))
+    assert [table_of(each).of for each in made.shown] == ["label"]
+
+
 def test_figures_counted_anew_change_in_their_place(tables):
     open_folds(tables.shown[0])
     before = [each.view for each in tables.shown]
