@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairdesk.charts.kinds.lines import Drawing, Line, Mark
+from fairdesk.charts.curves import Line, Mark
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
 from fairdesk.results.rounding import exactly, percent_digits
@@ -34,7 +35,7 @@ def course_of_estimate(share: Share, *, whole: bool) -> Drawing:
         each = share.n_samples / len(share.trials)
         ends = np.arange(1, len(share.trials) + 1, dtype=np.float64) * each
         trials = 100 * np.array(share.trials)
-        lines.insert(0, Line(say("trials"), ends, trials, "undecided", mark=Mark.DOTS))
+        lines.append(Line(say("trials"), ends, trials, "undecided", mark=Mark.DOTS))
     # the band begins at 0 to 100 %: shown whole it would press all that follows against the axis
     settled = max(100 * share.high, *(100 * trial for trial in share.trials), 1e-3)
     return Drawing(
@@ -62,10 +63,11 @@ def course_of_proof(proven: Proven, *, whole: bool) -> Drawing:
     )
     # less than is shown would be written as nought
     fallen = [Line(say("falsified"), seconds, falsified, "discriminatory")] * bool(falsified.any())
+    # a run that goes on with another does not begin with nothing
     lines = (
-        *([Line(say("undecided"), seconds, rest, "undecided", dashed=True)] if whole else []),
         Line(say("certified"), seconds, certified, "consistent"),
         *fallen,
+        *([Line(say("undecided"), seconds, rest, "undecided")] if whole else []),
     )
     return Drawing(
         title=say("Progress of the certification"),

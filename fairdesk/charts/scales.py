@@ -62,6 +62,14 @@ def percent_ticks(values: Sequence[float]) -> list[tuple[float, str]]:
     return [(value, words.percent_of(f"{value:.{decimals}f}")) for value in values]
 
 
+def axis_of(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
+    """Write the values of an axis that begins at 0, as percentages or as numbers."""
+    if unit.endswith("%"):
+        return percent_ticks(values)
+    digits = max(0, -math.floor(math.log10(values[1]) + 1e-9))
+    return [(each, words.number(each, digits)) for each in values]
+
+
 def round_between(low: float, high: float, about: int = 6) -> list[tuple[float, str]]:
     """Choose about so many round axis values between two ends, with their texts."""
     rough = (high - low) / about
@@ -95,3 +103,10 @@ def apart(wanted: Sequence[float], sizes: Sequence[float], end: float) -> list[f
         placed[place] = min(placed[place], end - sizes[place])
         end = placed[place]
     return placed
+
+
+def spread(count: int, most: int | None) -> list[int]:
+    """Pick positions evenly, the first and last among them."""
+    if most is None or count <= most:
+        return list(range(count))
+    return sorted({round(place * (count - 1) / max(most - 1, 1)) for place in range(most)})

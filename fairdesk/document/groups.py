@@ -11,9 +11,10 @@ import numpy as np
 
 from fairdesk.answers.observed import Observed
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.charts.curves import Line, Mark
 from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.kinds.heat import Heat
-from fairdesk.charts.kinds.lines import Drawing, Line, Mark
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document.blocks import (
     Block,
     Chart,
@@ -270,7 +271,6 @@ def calibration(table: GroupTable) -> list[Chart]:
     if not curves:
         return []
     whole, unit = np.array([0.0, 100.0]), f"{words.NBSP}%"
-    # last: what is pointed at is read along the first line
     curves.append(Line(say("perfect calibration"), whole, whole, "quiet", dashed=True))
     by = words.listed(table.attributes)
     x, y = say("mean score"), say("share with the favourable recorded outcome")

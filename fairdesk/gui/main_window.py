@@ -57,7 +57,7 @@ def _load_rest() -> None:
     """Import what the first click will need. Runs in the background."""
     importlib.import_module("fairdesk.gui.wizard.dialog")
     importlib.import_module("fairdesk.gui.workspace.shell.workspace")
-    importlib.import_module("fairdesk.gui.charts.chart").load_library()
+    importlib.import_module("fairdesk.gui.charts.plot").load_library()
     # while the auditor chooses files: a run that comes too early has to compile for itself
     importlib.import_module("fairdesk.audit.sandbox.kernel_cache").begin()
 

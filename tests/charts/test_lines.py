@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fairdesk.charts.kinds.lines import Drawing, Line, Mark
+from fairdesk.charts.curves import Line, Mark, growing
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.shapes import Box, Disc, Path, Words
 from fairdesk.report.render.drawing import drawn
 from tests.charts.reading import PAPER, shapes, texts
@@ -11,6 +12,10 @@ from tests.charts.reading import PAPER, shapes, texts
 
 def line(name, x, y, place=0, **more):
     return Line(name, np.array(x, float), np.array(y, float), f"series {place}", **more)
+
+
+def grown(name, x, y):
+    return growing(name, np.array(x, float), np.array(y, float), "series 0")
 
 
 def chart(*lines, **more):
@@ -27,7 +32,7 @@ def plain(text):
 
 def test_a_line_starts_at_the_origin_and_is_named_at_its_end_with_its_count():
     tried = np.arange(1, 2001) * 10.0
-    shown = laid(line("MAFT & co", tried, tried / 4))
+    shown = laid(grown("MAFT & co", tried, tried / 4))
     assert {"MAFT & co", "5,000", "tried", "found", "20,000"} <= set(texts(shown))
     (drawn_line,) = shapes(shown, Path, colour="series 0", thick=1.6)
     (points,) = drawn_line.lines
@@ -53,6 +58,7 @@ def test_labels_of_lines_that_end_together_stay_apart_and_on_the_paper(count):
 
 def test_a_chart_of_nothing_is_still_a_chart():
     assert "0" in texts(laid(line("MAFT", [], [])))
+    assert not len(grown("MAFT", [], []).x)
 
 
 def test_a_count_is_told_alone_lest_it_be_read_as_a_rate():

@@ -69,7 +69,7 @@ def test_no_chart_and_no_table_rounds_a_proven_share_up(spec):
     bars = Spaces((space_of("All", PROVEN),))
     region = Region("consistent", (), CERTIFIED, "1")
     lines = course_of_proof(PROVEN, whole=True).lines
-    assert [line.y[-1] for line in lines] == [21.58, 66.07, 12.34]
+    assert [line.y[-1] for line in lines] == [66.07, 12.34, 21.58]
     shown = (
         *texts(bars.lay_out(PAPER)),
         bars.alt(),

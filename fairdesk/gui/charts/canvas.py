@@ -1,13 +1,12 @@
-"""What a chart of the kit is drawn on: parts of it are pointed at, pressed and zoomed."""
+"""What charts are drawn on: a view of pyqtgraph, pointed at, pressed and zoomed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFont,
@@ -15,39 +14,46 @@ from PySide6.QtGui import (
     QKeyEvent,
     QMouseEvent,
     QPainter,
-    QPaintEvent,
     QPalette,
-    QPen,
-    QPolygonF,
     QResizeEvent,
+    QShowEvent,
 )
 from PySide6.QtWidgets import QRubberBand, QWidget
 
-from fairdesk.charts.colours import resolve
-from fairdesk.charts.shapes import Box, Colour, Disc, Laid, Marked, Paper, Path, Shape, Spot, Words
-from fairdesk.gui.charts.zooming import DRAGGED
+from fairdesk.charts.shapes import Laid, Marked, Paper, Spot
+from fairdesk.gui.charts.plot import Plot, load_library, loaded
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import Card
+from fairdesk.gui.kit.threads.background import in_background
 
 #: The size of what explains, by that of the window's type.
 _SMALL = 0.9
 #: The least part of an axis that can be shown.
 _LEAST_PART = 0.02
+#: From so many pixels on, a movement of the mouse is a drag.
+_DRAGGED = 8
 
 
 class Layable(Protocol):
     """What can be drawn."""
 
     @property
+    def title(self) -> str:
+        """What it tells."""
+
+    @property
     def empty(self) -> bool:
         """Whether there is nothing to draw."""
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
 
     def lay_out(self, paper: Paper, marked: Marked, /) -> Laid:
         """Put everything in its place."""
 
 
 class Canvas(QWidget):
-    """Draws what is laid out.
+    """Shows what is laid out, as soon as the library that draws it is there.
 
     Of a chart with an axis across (`Laid.axis`) a part is shown by dragging across it; a double
     click shows all of it again.
@@ -58,10 +64,13 @@ class Canvas(QWidget):
         The key of the part under the mouse; None where there is none.
     pressed : int
         A part was pressed.
+    failed : FairDeskError
+        The library that draws cannot be loaded.
     """
 
     pointed = Signal(object)
     pressed = Signal(int)
+    failed = Signal(object)
 
     def __init__(self, *, fills: bool = False) -> None:
         super().__init__()
@@ -73,6 +82,38 @@ class Canvas(QWidget):
         self._part: tuple[float, float] | None = None
         self._pressed: QPoint | None = None
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
+        self._view: Any = None
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Make the view, when the chart is first looked at."""
+        super().showEvent(event)
+        if self._view is None and loaded():
+            self._begin(load_library())
+        elif self._view is None:
+            in_background(self, load_library, self._begin, self.failed.emit)
+
+    def _begin(self, library: Any) -> None:  # noqa: ANN401 - the library has no types
+        self._view = view = library.GraphicsView(self, background=None)
+        view.setAntialiasing(True)
+        view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        # what is done to a chart is done to this widget
+        view.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        # what is behind this widget is the chart's ground
+        view.setCacheMode(view.CacheModeFlag.CacheNone)
+        view.viewport().setAutoFillBackground(False)
+        # all is drawn anew, or nothing
+        view.setViewportUpdateMode(view.ViewportUpdateMode.NoViewportUpdate)
+        self._plot = Plot(view.scene())
+        view.scene().sigPrepareForPaint.connect(self._draw)
+        view.resize(self.size())
+        view.show()
+        self._band.raise_()
+
+    def _draw(self) -> None:
+        """Put into the view what is to be seen there."""
+        ink = self.palette().color(QPalette.ColorRole.WindowText)
+        palette = _palette(theme.colours(), ink.name(), self._ground().name())
+        self._plot.show(self.laid.shapes, self.font(), palette)
 
     @property
     def part(self) -> tuple[float, float] | None:
@@ -89,6 +130,9 @@ class Canvas(QWidget):
         axis = self.laid.axis
         if axis is not None and event.text() in ("+", "-"):
             middle, half = (axis.low + axis.high) / 2, (axis.high - axis.low) / 2
+            spot = next((each for each in self.laid.spots if each.key in self.marked), None)
+            if spot is not None and spot.wide < (axis.right - axis.left) / 2:
+                middle = axis.value(spot.x + spot.wide / 2)
             half *= 0.5 if event.text() == "+" else 2.0
             self._zoom_to(middle - half, middle + half)
         elif self._part is not None and event.key() == Qt.Key.Key_Escape:
@@ -111,21 +155,25 @@ class Canvas(QWidget):
     def laid(self) -> Laid:
         """What is drawn."""
         if self._laid is None:
-            self._laid = self.laid_on(self.width())
+            self._laid = self.laid_on(self.size())
         return self._laid
 
-    def laid_on(self, width: int) -> Laid:
-        """Lay it out with another width."""
+    def laid_on(self, size: QSize) -> Laid:
+        """Lay it out in another size; its height matters where it is filled."""
         if self.drawing is None or self.drawing.empty:
             return Laid(0.0, ())
-        height = self.height() if self.fills else 0
-        return self.drawing.lay_out(paper(self.font(), width, height, self._part), self.marked)
+        height = size.height() if self.fills else 0
+        where = paper(self.font(), size.width(), height, self._part)
+        return self.drawing.lay_out(where, self.marked)
 
     def show_drawing(self, drawing: Layable) -> None:
         """Show something else; what was chosen stays so where it is still there."""
+        if self.drawing is not None and drawing.title != self.drawing.title:
+            self._part = None
         self.drawing = drawing
-        self.mark(Marked(self.marked.chosen))
-        if self.marked.chosen not in [spot.key for spot in self.laid.spots]:
+        chosen = self.marked.chosen
+        self.mark(Marked(chosen))
+        if chosen is not None and chosen not in [spot.key for spot in self.laid.spots]:
             self.mark(Marked())
 
     def mark(self, marked: Marked) -> None:
@@ -133,8 +181,14 @@ class Canvas(QWidget):
         self.marked = marked
         self._anew()
 
+    def choose(self, key: int | None) -> None:
+        """Mark a part as chosen; nothing is told of it."""
+        self.mark(Marked(key, self.marked.pointed))
+
     def tip(self, key: int | None) -> str:
         """Return what a part tells."""
+        if key is None:
+            return ""
         return next((spot.tip for spot in self.laid.spots if spot.key == key), "")
 
     def under(self, where: QPointF) -> Spot | None:
@@ -147,17 +201,14 @@ class Canvas(QWidget):
         found = [spot for spot in self.laid.spots if spot.holds(where.x(), where.y())]
         return min(found, key=away, default=None)
 
-    def paint(self, painter: QPainter, palette: Mapping[str, str]) -> None:
-        """Draw all of it."""
+    def paint(self, painter: QPainter, size: QSize) -> None:
+        """Paint all of it in light colours, in another size."""
+        scene = load_library().GraphicsScene(parent=self)
+        Plot(scene).show(self.laid_on(size).shapes, self.font(), LIGHT)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        font = self.font()
-        for shape in self.laid.shapes:
-            _draw(painter, shape, font, palette)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw it in the colours of the screen."""
-        ink = self.palette().color(QPalette.ColorRole.WindowText)
-        self.paint(QPainter(self), _palette(theme.colours(), ink.name(), self._ground().name()))
+        rect = QRectF(QPointF(), size.toSizeF())
+        scene.render(painter, rect, rect)
+        scene.deleteLater()
 
     def _ground(self) -> QColor:
         """Return the colour behind it: that of the card it is on, else the window's."""
@@ -171,12 +222,14 @@ class Canvas(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Lay it out anew."""
         super().resizeEvent(event)
+        if self._view is not None:
+            self._view.resize(event.size())
         self._anew()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the size of type."""
+        """Follow the theme, and the size of type."""
         super().changeEvent(event)
-        if event.type() == QEvent.Type.FontChange:
+        if theme.palette_changed(event) or event.type() == QEvent.Type.FontChange:
             self._anew()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
@@ -219,7 +272,7 @@ class Canvas(QWidget):
         self.zoom(None)
 
     def _dragged(self, now: QPoint) -> bool:
-        return self._pressed is not None and abs(now.x() - self._pressed.x()) >= DRAGGED
+        return self._pressed is not None and abs(now.x() - self._pressed.x()) >= _DRAGGED
 
     def _press(self, event: QMouseEvent) -> None:
         if (spot := self.under(event.position())) is not None:
@@ -263,56 +316,6 @@ def _palette(colours: theme.Colours, ink: str, ground: str) -> dict[str, str]:
     series = {f"series {place}": colour for place, colour in enumerate(colours.series)}
     alone = {name: each for name, each in asdict(colours).items() if isinstance(each, str)}
     return {**alone, **series, "ink": ink, "ground": ground}
-
-
-def _draw(painter: QPainter, shape: Shape, font: QFont, palette: Mapping[str, str]) -> None:
-    """Draw one shape."""
-    match shape:
-        case Box():
-            _prepare(painter, shape.edge, shape.fill, palette, (shape.thick, shape.dash))
-            painter.setOpacity(shape.opacity)
-            painter.drawRect(QRectF(shape.x, shape.y, shape.wide, shape.tall))
-            painter.setOpacity(1.0)
-        case Disc():
-            _prepare(painter, shape.edge, shape.fill, palette, (shape.thick, ()))
-            painter.drawEllipse(QPointF(shape.x, shape.y), shape.radius, shape.radius)
-        case Path():
-            _prepare(painter, shape.colour, shape.fill, palette, (shape.thick, shape.dash))
-            for line in shape.lines:
-                points = QPolygonF([QPointF(x, y) for x, y in line])
-                if shape.fill is None:
-                    painter.drawPolyline(points)
-                else:
-                    painter.drawPolygon(points)
-        case Words():
-            painter.setFont(theme.scaled(font, shape.size, strong=shape.bold))
-            painter.setPen(QColor(resolve(shape.colour, palette)))
-            metrics = QFontMetricsF(painter.font())
-            wide = metrics.horizontalAdvance(shape.text)
-            x = shape.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[shape.anchor] * wide
-            y = shape.y + (metrics.ascent() - metrics.descent()) / 2
-            painter.drawText(QPointF(x, y), shape.text)
-
-
-def _prepare(
-    painter: QPainter,
-    edge: Colour | None,
-    fill: Colour | None,
-    palette: Mapping[str, str],
-    line: tuple[float, tuple[float, ...]],
-) -> None:
-    """Take the pen and the brush of a shape."""
-    thick, dash = line
-    if edge is None:
-        painter.setPen(Qt.PenStyle.NoPen)
-    else:
-        pen = QPen(QColor(resolve(edge, palette)), thick)
-        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-        if dash:
-            # Qt counts dashes in the line's own width
-            pen.setDashPattern([each / thick for each in dash])
-        painter.setPen(pen)
-    painter.setBrush(Qt.BrushStyle.NoBrush if fill is None else QColor(resolve(fill, palette)))
 
 
 #: What is taken away is light.

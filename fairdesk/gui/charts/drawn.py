@@ -1,29 +1,59 @@
-"""Charts of the kit in the window: drawn, pointed at, walked with the arrow keys, taken away."""
+"""Charts of the window: pointed at, walked with the arrow keys, with a table twin and a way out.
+
+A chart is copied and saved as the report would show it: in light colours, whatever the window has.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path as File
 from typing import Generic, Protocol, TypeVar
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
-from PySide6.QtGui import QFontInfo, QKeyEvent, QPainter, QResizeEvent
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFontInfo,
+    QGuiApplication,
+    QImage,
+    QKeyEvent,
+    QPainter,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QFileDialog,
+    QHBoxLayout,
+    QMenu,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from fairdesk.charts import svg
-from fairdesk.charts.shapes import Marked
+from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.canvas import LIGHT, Canvas, Layable
-from fairdesk.gui.charts.chart_frame import ChartFrame, Told
+from fairdesk.gui.charts.twin import Twin
 from fairdesk.gui.kit import parts, theme, tips
+from fairdesk.gui.kit.keys import shortcut
 
-#: The least height of a chart.
-_LEAST = 80
+#: The least height of a chart; rows of its table at most.
+_LEAST, _MOST_ROWS = 80, 200
 
 
-class Drawable(Told, Layable, Protocol):
-    """What a chart of the kit shows."""
+class Drawable(Layable, Protocol):
+    """What a chart with its table shows."""
 
     @property
     def heading(self) -> str:
-        """What stands above it."""
+        """What stands above it; nothing where its page says it."""
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table, a header and rows; of these at most so many."""
 
 
 Shown = TypeVar("Shown", bound=Drawable)
@@ -36,8 +66,8 @@ _STEPS = {
 }
 
 
-class DrawnChart(ChartFrame, Generic[Shown]):
-    """A chart of the kit, with its table (T); the arrow keys walk its parts.
+class DrawnChart(QWidget, Generic[Shown]):
+    """A chart, with its table (T); the arrow keys walk its parts.
 
     Parameters
     ----------
@@ -50,20 +80,54 @@ class DrawnChart(ChartFrame, Generic[Shown]):
         A part is chosen, by its key; not those that only tell something.
     opened : int
         A part is clicked, or Enter pressed on the one that is chosen.
+    said : str
+        Something was copied or saved; told for some seconds.
+    failed : FairDeskError
+        A file could not be written, or nothing can be drawn.
     """
 
     chosen = Signal(int)
     opened = Signal(int)
+    said = Signal(str)
+    failed = Signal(object)
 
     def __init__(self, drawing: Shown, size: float = 1.0, *, fills: bool = False) -> None:
         super().__init__()
         self._drawing = drawing
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.canvas = Canvas(fills=fills)
         self.canvas.pointed.connect(self._point_at)
         self.canvas.pressed.connect(self._click)
+        self.canvas.failed.connect(self.failed)
         self._heading = parts.Words(drawing.heading, size=size, strong=True, wrap=False)
+        self._heading.setVisible(bool(drawing.heading))
+        self._reading = parts.quiet()
+        self._reading.setWordWrap(False)
+        self._reading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(theme.TIGHT)
         self.tools.addWidget(self._heading)
+        self._as_table = QToolButton()
+        self._more = QToolButton()
+        self._empty = parts.quiet("No data yet.")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._empty)
         self._stack.addWidget(self.canvas)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.TIGHT)
+        column.addLayout(self._make_head())
+        column.addWidget(self._stack, 1)
+        shortcut(self, "T", self._as_table.toggle, "Show the chart as a table")
+
+    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Ask for a comfortable size."""
+        return QSize(420, 190)
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
+        """Stay readable."""
+        return QSize(240, 90)
 
     @property
     def drawing(self) -> Shown:
@@ -81,22 +145,21 @@ class DrawnChart(ChartFrame, Generic[Shown]):
             return
         self._drawing = drawing
         self._heading.setText(drawing.heading)
+        self._heading.setVisible(bool(drawing.heading))
         self.canvas.show_drawing(drawing)
         self._fit()
-        self._read("")
         self._tell()
+        self._point_at(None)
         self._redraw()
 
     def choose(self, key: int | None) -> None:
         """Mark a part; nothing is told of it."""
-        self.canvas.mark(Marked(key, self.canvas.marked.pointed))
+        self.canvas.choose(key)
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme, and the size of type."""
+        """Follow the size of type."""
         super().changeEvent(event)
-        if theme.palette_changed(event):
-            self.canvas.update()
-        elif event.type() == QEvent.Type.FontChange:
+        if event.type() == QEvent.Type.FontChange:
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
@@ -123,42 +186,194 @@ class DrawnChart(ChartFrame, Generic[Shown]):
             return
         along = next((each for each in ways if now in each), None)
         if now is None or along is None:
-            self._press(ways[0][0])
+            self._press(ways[0][0 if step > 0 else -1])
         else:
             self._press(along[min(max(along.index(now) + step, 0), len(along) - 1)])
 
+    def toggle_table(self) -> None:
+        """Turn from the chart to its table, or back."""
+        self._as_table.toggle()
+
+    def add_choice(
+        self, choices: Sequence[tuple[str, str]], changed: Callable[[], None]
+    ) -> list[QToolButton]:
+        """Add buttons of which one is down, the first at first: each with what it shows."""
+        group = QButtonGroup(self)
+        for text, shown in choices:
+            button = QToolButton()
+            button.setText(text)
+            button.setCheckable(True)
+            button.setToolTip(shown)
+            button.setAccessibleName(shown)
+            # the chosen one is told by its weight too: its shade alone is faint in the dark
+            button.toggled.connect(
+                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
+            )
+            group.addButton(button)
+            self.tools.addWidget(button)
+        buttons = [each for each in group.buttons() if isinstance(each, QToolButton)]
+        parts.in_order(self, *buttons)
+        buttons[0].setChecked(True)
+        group.buttonClicked.connect(lambda _button: changed())
+        return buttons
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 - Qt's name
+        """Offer what can be taken away."""
+        self._more_menu.exec(event.globalPos())
+
+    @cached_property
+    def _table(self) -> Twin:
+        """The numbers; few charts are ever asked for them."""
+        table = Twin()
+        self._stack.addWidget(table)
+        parts.in_order(self._more, table)
+        return table
+
+    def _redraw(self) -> None:
+        """Show the chart, or its table, or why there is neither."""
+        drawn = self._empty if self.drawing.empty else self.canvas
+        self._stack.setCurrentWidget(self._table if self._as_table.isChecked() else drawn)
+
+    def _tell(self) -> None:
+        """Name what is shown for all readers, and renew the table."""
+        drawing = self.drawing
+        self.setAccessibleName(drawing.title)
+        self.setAccessibleDescription(drawing.summary())
+        if self._as_table.isChecked():
+            self._show_twin()
+
+    def _show_twin(self) -> None:
+        head, rows = self.drawing.table(_MOST_ROWS)
+        self._table.show_rows(self.drawing.title, head, rows, self._stack.width())
+
+    def _read(self, text: str) -> None:
+        """Say what is pointed at."""
+        self._reading.setText(text)
+        self._reading.setAccessibleName(text)
+        # who does not see it is told by the part that has the keyboard
+        self.setAccessibleDescription(text or self.drawing.summary())
+
+    def _show_menu(self) -> None:
+        self._more_menu.exec(self._more.mapToGlobal(self._more.rect().bottomLeft()))
+
+    def _make_head(self) -> QHBoxLayout:
+        """Make the line above the chart: its tools, what is pointed at, table and menu."""
+        self._as_table.setText("Table")
+        self._as_table.setToolTip("Show the numbers as a table (T)")
+        self._as_table.setCheckable(True)
+        self._as_table.setAccessibleName("Show the chart as a table")
+        self._as_table.toggled.connect(self._turn)
+        self._more.setText("⋯")
+        self._more.setToolTip("Copy or save this chart")
+        self._more.setAccessibleName("Copy or save this chart")
+        self._more_menu = self._menu()
+        # a menu of the button's own would draw an arrow beside the dots
+        self._more.clicked.connect(self._show_menu)
+        head = QHBoxLayout()
+        head.setContentsMargins(0, 0, 0, 0)
+        head.setSpacing(theme.TIGHT)
+        head.addLayout(self.tools)
+        head.addSpacing(theme.NEAR)
+        head.addWidget(self._reading, 1)
+        head.addWidget(self._as_table)
+        head.addWidget(self._more)
+        return head
+
+    def _turn(self, table: bool) -> None:  # noqa: FBT001 - the signal's argument
+        if table:
+            self._show_twin()
+            if self.hasFocus():
+                self._table.setFocus()
+        elif self._table.hasFocus():
+            self.setFocus()
+        self._redraw()
+
+    # Taking away
+
+    def _menu(self) -> QMenu:
+        menu = QMenu(self)
+        for text, run in (
+            ("Copy &image", self.copy_image),
+            ("Copy &data", self.copy_data),
+            ("Save as &SVG…", lambda: self._save("SVG drawing (*.svg)", ".svg", self.write_svg)),
+            ("Save as &PNG…", lambda: self._save("PNG image (*.png)", ".png", self.write_png)),
+            ("Save data as &CSV…", lambda: self._save("CSV table (*.csv)", ".csv", self.write_csv)),
+        ):
+            menu.addAction(parts.action(self, text, run))
+        return menu
+
+    def copy_image(self) -> None:
+        """Put the chart on the clipboard, as the report would show it: light."""
+        QGuiApplication.clipboard().setImage(self._image())
+        self.said.emit("The chart is on the clipboard.")
+
+    def copy_data(self) -> None:
+        """Put the chart's numbers on the clipboard, with tabs between them."""
+        header, rows = self.drawing.table()
+        QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in (header, *rows)))
+        self.said.emit("The chart’s numbers are on the clipboard.")
+
+    def write_csv(self, path: File) -> None:
+        """Write the chart's numbers, with a header."""
+        header, rows = self.drawing.table()
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows((header, *rows))
+        path.write_text(text.getvalue(), encoding="utf-8", newline="")
+
+    def write_png(self, path: File) -> None:
+        """Write the chart as an image."""
+        if not self._image().save(str(path)):
+            raise OSError(f"cannot write {path}")
+
     def write_svg(self, path: File) -> None:
         """Write the chart as a drawing whose texts stay texts."""
-        if self._as_table.isChecked() or self.drawing.empty:
-            super().write_svg(path)
-            return
-        size = QFontInfo(self.canvas.font()).pixelSize()
-        laid = self.canvas.laid
-        family = f"'{QFontInfo(self.canvas.font()).family()}', sans-serif"
+        font, size = QFontInfo(self.canvas.font()), self._stack.size()
+        laid = self.canvas.laid_on(size)
         drawn = svg.document(
-            *(self.canvas.width(), laid.height, svg.drawn(laid.shapes, LIGHT, size)),
+            size.width(),
+            laid.height,
+            svg.drawn(laid.shapes, LIGHT, font.pixelSize()),
             f"{self.drawing.title}. {self.drawing.summary()}",
             unit="px",
-            fonts=family,
-            size=size,
+            fonts=f"'{font.family()}', sans-serif",
+            size=font.pixelSize(),
         )
         path.write_text(drawn, encoding="utf-8", newline="")
 
-    def _redraw(self) -> None:
-        self._show_picture(self.canvas, empty=self.drawing.empty)
+    def _image(self) -> QImage:
+        size = self._stack.size()
+        image = QImage(size * 2, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(2)
+        image.fill(Qt.GlobalColor.white)
+        painter = QPainter(image)
+        self.canvas.paint(painter, size)
+        painter.end()
+        return image
 
-    def _render(self, painter: QPainter) -> None:
-        if self._as_table.isChecked() or self.drawing.empty:
-            self._stack.render(painter, QPoint())
+    def _save(self, kind: str, suffix: str, write: Callable[[File], None]) -> None:
+        name, _chosen = QFileDialog.getSaveFileName(self, "Save the chart", f"chart{suffix}", kind)
+        if not name:
+            return
+        path = File(name).with_suffix(suffix) if not File(name).suffix else File(name)
+        try:
+            write(path)
+        except OSError as error:
+            self.failed.emit(
+                FairDeskError(
+                    "The chart could not be saved.",
+                    why=f"{error.strerror or error}.",
+                    remedy="Choose another folder.",
+                )
+            )
         else:
-            self.canvas.paint(painter, LIGHT)
+            self.said.emit(f"Saved {path.name}.")
 
     def _fit(self) -> None:
         """Be as high as all of it."""
         if self.drawing.empty or self.canvas.fills:
             return
         head = max(self._heading.sizeHint().height(), self._more.sizeHint().height())
-        needed = round(self.canvas.laid_on(self.width()).height)
+        needed = round(self.canvas.laid_on(self.size()).height)
         self.setFixedHeight(head + theme.TIGHT + max(needed, _LEAST))
 
     def _click(self, key: int) -> None:

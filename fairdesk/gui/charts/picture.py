@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy
 
-from fairdesk.charts.shapes import Marked
 from fairdesk.gui.charts.canvas import Canvas, Layable
 from fairdesk.gui.kit import theme, tips
-
-
-class Telling(Layable, Protocol):
-    """What such a picture shows."""
-
-    @property
-    def title(self) -> str:
-        """What it tells."""
-
-    def summary(self) -> str:
-        """Tell it in words, for those who do not see it."""
 
 
 class Picture(Canvas):
@@ -33,7 +19,7 @@ class Picture(Canvas):
         As of `offer`.
     """
 
-    def __init__(self, drawing: Telling, presses: str = "") -> None:
+    def __init__(self, drawing: Layable, presses: str = "") -> None:
         super().__init__()
         self._summary = ""
         self.offer(presses)
@@ -41,7 +27,7 @@ class Picture(Canvas):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.draw(drawing)
 
-    def draw(self, drawing: Telling) -> None:
+    def draw(self, drawing: Layable) -> None:
         """Show something else."""
         if drawing == self.drawing:
             return
@@ -80,10 +66,6 @@ class Picture(Canvas):
         else:
             super().keyPressEvent(event)
 
-    def choose(self, key: int | None) -> None:
-        """Mark a part; nothing is told of it."""
-        self.mark(Marked(key, self.marked.pointed))
-
     def _tell(self, key: int | None) -> None:
         """Say what is pointed at, and what pressing it does."""
         tip = self.tip(key) if key is not None else ""
@@ -112,13 +94,11 @@ class Picture(Canvas):
         self._fit()
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme, and the size of type."""
+        """Follow the size of type."""
         super().changeEvent(event)
-        if theme.palette_changed(event):
-            self.update()
-        elif event.type() == QEvent.Type.FontChange:
+        if event.type() == QEvent.Type.FontChange:
             self._fit()
 
     def _fit(self) -> None:
         """Be as high as all of it."""
-        self.setFixedHeight(round(self.laid_on(self.width()).height))
+        self.setFixedHeight(round(self.laid_on(self.size()).height))

@@ -13,8 +13,9 @@ from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.courses import course_of_estimate
+from fairdesk.charts.curves import growing
 from fairdesk.charts.kinds.counts import Counts
-from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document.blocks import (
     Block,
     Callout,
@@ -525,7 +526,7 @@ def _course(run: RunRecord) -> list[Block]:
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
     courses = [material.progress[run.id] for run in runs]
     lines = [
-        Line(material.short_name(run), course[:, 1], course[:, 2], f"series {place}")
+        growing(material.short_name(run), course[:, 1], course[:, 2], f"series {place}")
         for place, (run, course) in enumerate(zip(runs, courses, strict=True))
     ]
     x_title = say("instances tested")
@@ -537,7 +538,7 @@ def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, ke
 def _cost_chart(material: Material, run: RunRecord) -> Chart:
     """Draw the course of a search against what it cost."""
     course = material.progress[run.id]
-    line = Line(material.short_name(run), course[:, 3], course[:, 2], "series 0")
+    line = growing(material.short_name(run), course[:, 3], course[:, 2], "series 0")
     y_title = say("discriminatory pairs found")
     return chart_block(
         Drawing("", say("queries"), y_title, (line,)),

@@ -6,15 +6,18 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QMouseEvent
 
+from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.kinds.heat import Heat
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.shapes import Box, Disc, Path
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.picture import Picture
+from fairdesk.gui.charts.plot import load_library
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import Card
 from tests.charts.test_heat import BOTH
+from tests.gui.charts.drawing import drawing_items
 from tests.gui.counting import table
 
 RACE = table()
@@ -27,6 +30,7 @@ def plain(text):
 @pytest.fixture
 def shown(qtbot, themed):
     def show(empty, drawing):
+        load_library()
         made = DrawnChart(empty)
         qtbot.addWidget(made)
         made.resize(700, 300)
@@ -282,3 +286,16 @@ def test_bars_of_shares_are_zoomed_and_still_begin_at_nothing(qtbot, themed):
     assert max(ends) <= 400
     picture.zoom(None)
     assert picture.laid.axis == whole
+
+
+def test_the_ground_of_a_chart_is_that_of_the_card_below_it(qtbot, themed):
+    card, picture = Card(), Picture(Counts("Pairs", "pairs", [("sex", 3)], 4))
+    card.body.addWidget(picture)
+    qtbot.addWidget(card)
+    card.resize(400, 200)
+    card.show()
+    qtbot.waitUntil(lambda: bool(drawing_items(picture)), timeout=30_000)
+    shown = card.grab().toImage()
+    # between the name at the left and the number at the right
+    between = picture.geometry().topLeft() + QPoint(picture.width() // 2, 8)
+    assert shown.pixelColor(between).name() == QColor(theme.colours().card).name()

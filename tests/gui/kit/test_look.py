@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.gui.charts.chart import paint_label
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import number_rows, read_only
 
@@ -61,13 +60,6 @@ def test_edges_and_filled_buttons_can_be_seen(qapp, scheme):
         assert contrast(colours.edge, ground) >= 3
         assert contrast(colours.accent, ground) >= 3
     assert contrast("#FFFFFF", palette.color(QPalette.ColorRole.Highlight)) >= 4.5
-
-
-@pytest.mark.parametrize("colour", ["consistent", "discriminatory", "undecided", "series 1"])
-def test_labels_of_lines_can_be_read(qapp, scheme, colour):
-    grounds = qapp.palette().color(QPalette.ColorRole.Window), theme.colours().card
-    for ground in grounds:
-        assert contrast(paint_label(colour, theme.colours()), ground) >= 4.5
 
 
 @pytest.mark.parametrize("high", [100, 4000])

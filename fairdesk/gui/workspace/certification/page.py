@@ -19,7 +19,6 @@ from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.kinds.proof import Spaces, alone_of, space_around, spaces_of
 from fairdesk.charts.verdicts import MARKS
-from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import for_experts, page_head
@@ -109,7 +108,7 @@ class ProofPage(RunPage):
         self._combinations = layouts.panel(
             self._headline, self._estimate, self.shares, spacing=theme.GAP
         )
-        self.chart = LineChart()
+        self.chart = DrawnChart(Drawing(), fills=True)
         self.chart.setMinimumHeight(280)
         self.chart.tools.addWidget(parts.Words("Progress", size=1.12, strong=True, wrap=False))
         session.hear(self.bars, self.shares, self.alone, self.around, self.chart)

@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document.blocks import Block, Callout, Chart, Facts, Grid, Heading, Statement, Text
-from fairdesk.gui.charts.chart import LineChart
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
@@ -166,7 +165,7 @@ class BlocksView(QWidget):
             drawn.chosen.connect(lambda row: self.picked.emit(chart.key, row, -1))
             self._session.hear(drawn)
             return _Part(drawn, lambda block: drawn.draw(block.drawing), drawn, chart.key)
-        lines, said = LineChart(), parts.quiet()
+        lines, said = DrawnChart(Drawing(), fills=True), parts.quiet()
         lines.setMinimumHeight(_TALL)
         self._session.hear(lines)
 

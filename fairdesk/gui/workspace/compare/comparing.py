@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.charts.curves import growing
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.wording import figures, words
 
 if TYPE_CHECKING:
     from fairdesk.audit.runs.comparison import Comparison
 
 Curve = NDArray[np.float64]
-#: Colours there are before they come again; a line of the second round is dashed.
-_COLOURS = 6
 
 
 def run_label(number: int, run: RunSpec) -> str:
@@ -53,13 +52,7 @@ def curves_of(curves: Sequence[tuple[str, Curve]], *, by_time: bool) -> Drawing:
         x_title="seconds" if by_time else "queries",
         y_title="pairs found",
         lines=tuple(
-            Line(
-                name,
-                np.concatenate(([0.0], curve[:, column])),
-                np.concatenate(([0.0], curve[:, 2])),
-                f"series {place % _COLOURS}",
-                dashed=place >= _COLOURS,
-            )
+            growing(name, curve[:, column], curve[:, 2], f"series {place}")
             for place, (name, curve) in enumerate(curves)
             if len(curve)
         ),

@@ -13,8 +13,9 @@ from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import RunState
-from fairdesk.charts.kinds.lines import Drawing, Line, Mark
-from fairdesk.gui.charts.chart import LineChart
+from fairdesk.charts.curves import Line, Mark
+from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run, likenesses
@@ -59,7 +60,6 @@ def agreement(figures: Sequence[GradientFidelity]) -> Drawing:
             places,
             np.array(values, dtype=np.float64),
             f"series {place}",
-            dashed=place > 0,
             mark=Mark.POINTS,
         )
         for place, (name, values) in enumerate(kinds)
@@ -151,7 +151,7 @@ class DiagnosisView(QWidget):
         self._first = parts.Words(size=1.2, strong=True)
         self._more = parts.Words()
         self._none = parts.quiet(_NO_GRADIENTS)
-        self.agreement, self.sweep = LineChart(), LineChart()
+        self.agreement, self.sweep = (DrawnChart(Drawing(), fills=True) for _place in range(2))
         for chart in (self.agreement, self.sweep):
             chart.setMinimumHeight(240)
         session.hear(self.agreement, self.sweep)
@@ -247,5 +247,5 @@ class DiagnosisView(QWidget):
         self.sweep.draw(sweep(measured))
 
 
-def _titled(text: str, chart: LineChart) -> QWidget:
+def _titled(text: str, chart: DrawnChart[Drawing]) -> QWidget:
     return layouts.panel(parts.heading(text), chart, spacing=theme.NEAR)

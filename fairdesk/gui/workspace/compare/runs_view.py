@@ -19,8 +19,9 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.charts.chart import LineChart
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads.background import Latest
@@ -88,7 +89,7 @@ class RunsView(QWidget):
         self._reading.setAccessibleName("Reading the results of the runs")
         self._reading.hide()
         self._banner = parts.Banner()
-        self.chart = LineChart()
+        self.chart = DrawnChart(Drawing(), fills=True)
         self.chart.setMinimumHeight(240)
         session.hear(self.chart)
         self._stack = QStackedWidget()

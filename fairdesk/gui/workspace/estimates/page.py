@@ -18,9 +18,10 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.courses import course_of_estimate
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.kinds.study import Studies
-from fairdesk.gui.charts.chart import LineChart
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import for_experts, page_head
@@ -223,7 +224,7 @@ class SharePage(RunPage):
         self._study_table, self._compared = layouts.column(), layouts.column()
         self._pairs_words = parts.quiet(PAIRS)
         self._checks = parts.quiet()
-        self.chart = LineChart()
+        self.chart = DrawnChart(Drawing(), fills=True)
         self.chart.setMinimumHeight(280)
         session.hear(self.chart)
         self._which = QComboBox()

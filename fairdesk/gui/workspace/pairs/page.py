@@ -25,10 +25,11 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.charts.curves import growing
 from fairdesk.charts.kinds.counts import Counts
-from fairdesk.charts.kinds.lines import Drawing, Line
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.charts.chart import LineChart
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
@@ -51,24 +52,19 @@ _BESIDE = 640
 
 def over_time(curve: Curve) -> Drawing:
     """Draw found and tried over time, from a run's ``(m, 4)`` progress."""
-    curve = _from_zero(curve)
+    seconds, tried, found = curve[:, 0], curve[:, 1], curve[:, 2]
     return Drawing(
         title="Pairs found and instances tested over time",
         x_title="seconds",
         y_title="number",
         lines=(
-            Line("instances tested", curve[:, 0], curve[:, 1], "quiet", dashed=True),
-            Line("pairs found", curve[:, 0], curve[:, 2], "discriminatory"),
+            growing("pairs found", seconds, found, "discriminatory"),
+            growing("instances tested", seconds, tried, "quiet"),
         )
         if len(curve)
         else (),
         x_digits=1,
     )
-
-
-def _from_zero(curve: Curve) -> Curve:
-    """Let a curve begin where nothing was done yet."""
-    return np.vstack((np.zeros((1, 4)), curve)) if len(curve) else curve
 
 
 def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
@@ -78,8 +74,8 @@ def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
         x_title="instances tested",
         y_title="pairs found",
         lines=tuple(
-            Line(name, curve[:, 1], curve[:, 2], f"series {i}", dashed=i > 0)
-            for i, (name, curve) in enumerate((name, _from_zero(each)) for name, each in curves)
+            growing(name, curve[:, 1], curve[:, 2], f"series {i}")
+            for i, (name, curve) in enumerate(curves)
             if len(curve)
         ),
     )
@@ -123,7 +119,7 @@ class ExamplesPage(QWidget):
         self._runs.activated.connect(self._want)
         self._banner = parts.Banner()
         self._trouble = parts.Banner()
-        self.chart = LineChart()
+        self.chart = DrawnChart(Drawing(), fills=True)
         session.hear(self.chart)
         self._bars = Picture(Counts(), "Click or press Enter to list only these pairs")
         self._bars.pressed.connect(self._filter_alone)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -13,7 +14,7 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.gui.charts.chart_frame import ChartFrame
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit.threads.soon import Ahead
 from fairdesk.gui.kit.threads.store_thread import StoreThread
 from fairdesk.gui.workspace.session.pair_columns import MARKS
@@ -109,7 +110,7 @@ class Session(QObject):
             return f"all pairs are compared with the {self.many} in the data"
         return ""
 
-    def hear(self, *charts: ChartFrame) -> None:
+    def hear(self, *charts: DrawnChart[Any]) -> None:
         """Tell that charts were copied or saved, or could not be."""
         for chart in charts:
             chart.said.connect(self.said)

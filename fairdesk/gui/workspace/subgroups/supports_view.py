@@ -10,8 +10,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts.kinds.lines import Drawing, Line, Mark
-from fairdesk.gui.charts.chart import LineChart
+from fairdesk.charts.curves import Line, Mark
+from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.rule_table import Cell, RuleTable
 from fairdesk.gui.workspace.session.session import Session
@@ -77,7 +78,7 @@ class SupportsView(QWidget):
         self._session = session
         self._mined: RuleSearchSummary | None = None
         # made when it is needed: a chart takes a tenth of a second, and most audits have no sweep
-        self.chart: LineChart | None = None
+        self.chart: DrawnChart[Drawing] | None = None
         self.table = RuleTable(
             "Results by minimum support",
             ("Subgroup with the largest gap", "Minimum support", "Subgroups", "Gap"),
@@ -123,9 +124,9 @@ class SupportsView(QWidget):
         for widget in (self._button, self._lower):
             widget.setVisible(self._lower.count() > 0)
 
-    def _shown_chart(self) -> LineChart:
+    def _shown_chart(self) -> DrawnChart[Drawing]:
         if self.chart is None:
-            self.chart = LineChart()
+            self.chart = DrawnChart(Drawing(), fills=True)
             self.chart.setMinimumHeight(210)
             self._session.hear(self.chart)
             self._above.addWidget(self.chart)

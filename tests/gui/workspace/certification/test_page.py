@@ -354,17 +354,17 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
 
 def test_the_course_is_told_as_it_came_and_rounded_down():
     drawing = course_of_proof(DOMAIN, whole=True)
-    assert [line.name for line in drawing.lines] == ["undecided", "certified", "falsified"]
+    assert [line.name for line in drawing.lines] == ["certified", "falsified", "undecided"]
     # also of a run that went on with another: it did not begin with nothing
-    assert [float(line.y[0]) for line in drawing.lines] == pytest.approx([79, 20, 1])
-    assert drawing.lines[1].y[-1] == pytest.approx(89.88)
+    assert [float(line.y[0]) for line in drawing.lines] == pytest.approx([20, 1, 79])
+    assert drawing.lines[0].y[-1] == pytest.approx(89.88)
     assert sum(float(line.y[-1]) for line in drawing.lines) == pytest.approx(100)
     assert drawing.y_title == "share of combinations"
     of_people = course_of_proof(msgspec.structs.replace(DOMAIN, of="people"), whole=True)
     assert of_people.y_title == "share of the population"
     assert course_of_proof(POPULATION, whole=True).empty
     little = msgspec.structs.replace(DOMAIN, course=((0.0, 0.0, 0.0), (9.0, 0.5, 0.000159)))
-    assert float(course_of_proof(little, whole=True).lines[2].y[-1]) == 0.01
+    assert float(course_of_proof(little, whole=True).lines[1].y[-1]) == 0.01
 
 
 def test_regions_and_pairs_are_sorted_and_copied(proof, spec):

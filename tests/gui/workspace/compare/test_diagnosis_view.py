@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.charts.kinds.lines import Mark
+from fairdesk.charts.curves import Mark
 from fairdesk.gui.workspace.compare.diagnosis_view import agreement, conclusions, sweep
 from fairdesk.results.individual import GradientFidelity
 
