@@ -180,6 +180,42 @@ class Answer(msgspec.Struct, frozen=True, tag="answer"):
     chart: Chart | None = None
 
 
+class Tile(msgspec.Struct, frozen=True):
+    """A number that stands large, and what it counts in words."""
+
+    number: str
+    text: str
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """Sentences below a title."""
+
+    title: str
+    items: tuple[str, ...]
+
+
+class Board(msgspec.Struct, frozen=True, tag="board"):
+    """The page for those who decide: what was asked, the answer, and what is to be decided.
+
+    Attributes
+    ----------
+    question, answer : str
+        The question of the audit in words, and its answer in one or two sentences.
+    tiles : tuple[Tile, ...]
+        At most three numbers.
+    chart : Chart, optional
+        One chart.
+    lists : tuple[Listed, ...]
+        What is known, what is not known, and what has to be decided.
+    """
+
+    question: str
+    answer: str
+    tiles: tuple[Tile, ...] = ()
+    chart: Chart | None = None
+    lists: tuple[Listed, ...] = ()
+
+
 class PairRow(msgspec.Struct, frozen=True):
     """An attribute of two people; ``changed`` when they differ in it."""
 
@@ -338,6 +374,8 @@ class Report(msgspec.Struct, frozen=True):
         A picture for the cover, as a data URI; empty for none.
     caveat : str
         What every page says of how the model is fed; empty for nothing.
+    board : Board, optional
+        The first page.
     """
 
     title: str
@@ -358,6 +396,7 @@ class Report(msgspec.Struct, frozen=True):
     left_out: tuple[str, ...] = ()
     logo: str = ""
     caveat: str = ""
+    board: Board | None = None
 
 
 def evidence_in(report: Report) -> set[str]:

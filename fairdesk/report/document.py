@@ -20,6 +20,7 @@ from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.document.blocks import Callout, Fact, Report
+from fairdesk.document.board import board
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report import appendix
@@ -372,6 +373,11 @@ def _whole(store: Store, material: Material) -> Report:
         redacted=shown.sentence,
         logo=check_logo(material.details.logo) if material.details.logo else "",
         caveat=caveat(spec),
+        board=board(
+            spec, material.runs, material.observed, purpose=bool(material.filled_in("purpose"))
+        )
+        if choice.template == "plain"
+        else None,
     )
     return translated(report, kept=_kept(store))
 

@@ -17,7 +17,7 @@ from fairdesk.data.domain.companions import Companion
 from fairdesk.data.domain.determined import in_order
 from fairdesk.data.domain.domain import Domain
 from fairdesk.results.events import Metric
-from fairdesk.results.groups import GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import AuditStudy, ComparedRows, Share, StudiedValue
 from fairdesk.wording import words
 from fairdesk.wording.companions import refused_said
@@ -467,36 +467,47 @@ def against_sentence(
         Among them the share of this attribute alone, with gains and losses by own value.
     """
     attribute = _attribute(spec.domain, study.attribute)
-    table = next((each for each in tables if each.attributes == (study.attribute,)), None)
-    if table is None:
+    found = against(spec, study, tables)
+    if found is None:
         return ""
-    lines = {line.values[0]: line for line in table.lines if line.rate is not None}
-    reference = next((each for each in study.values if each.code == study.reference), None)
-    own = lines.get(name_of(attribute, study.reference))
-    if reference is None or own is None:
-        return ""
-    for value in study.values:
-        name = name_of(attribute, value.code)
-        line, more = lines.get(name), value.low > 0
-        if line is None or line.rate is None or own.rate is None:
-            continue
-        # neither of the two differences may be chance
-        if not (line.high < own.low if more else value.high < 0 and line.low > own.high):
-            continue
+    line, own, more = found
+    if line.rate is not None and own.rate is not None:
         said = say(
             "The direction is the reverse of the groups’ own rates: {rate} of {name} and {own} of "
             "{reference} are selected as they are, yet {more} of the same {people} would be "
             "selected as {name} than as {reference}. The gap between the two groups therefore "
             "comes from other attributes in which they differ.",
             rate=words.percent(line.rate, 1.0),
-            name=name,
+            name=line.values[0],
             own=words.percent(own.rate, 1.0),
-            reference=name_of(attribute, study.reference),
+            reference=own.values[0],
             more=say("more") if more else say("fewer"),
             people=words.plural(spec.person),
         )
         return " ".join(filter(None, (said, _by_own_group(attribute, study, shares))))
     return ""
+
+
+def against(
+    spec: AuditSpec, study: AuditStudy, tables: Iterable[GroupTable]
+) -> tuple[GroupLine, GroupLine, bool] | None:
+    """Return the group and the reference for which a study runs against their own rates.
+
+    And whether more of the same rows would be selected as the group. ``None`` where there is no
+    such group.
+    """
+    attribute = _attribute(spec.domain, study.attribute)
+    table = next((each for each in tables if each.attributes == (study.attribute,)), None)
+    lines = {} if table is None else {line.values[0]: line for line in table.lines}
+    own = lines.get(name_of(attribute, study.reference))
+    for value in study.values:
+        line, more = lines.get(name_of(attribute, value.code)), value.low > 0
+        if own is None or line is None or own.rate is None or line.rate is None:
+            continue
+        # neither of the two differences may be chance
+        if line.high < own.low if more else value.high < 0 and line.low > own.high:
+            return line, own, more
+    return None
 
 
 def _by_own_group(attribute: Attribute, study: AuditStudy, shares: Iterable[Metric]) -> str:

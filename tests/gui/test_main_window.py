@@ -178,9 +178,9 @@ def test_recents_that_are_gone_are_greyed(qtbot, window, audit, tmp_path):
 def test_a_recent_audit_is_known_by_what_it_came_to(qtbot, window, audit):
     window.open_audit(audit)
     qtbot.waitUntil(lambda: window.workspace._session.loaded, timeout=10_000)
-    headline = window.workspace.overview.headline
-    qtbot.waitUntil(lambda: bool(headline.said.value), timeout=10_000)
-    value, label, title = headline.said.value, headline.said.label, window.workspace.title
+    overview = window.workspace.overview
+    qtbot.waitUntil(lambda: bool(overview.figure.value), timeout=10_000)
+    value, label, title = overview.figure.value, overview.figure.label, window.workspace.title
     window.close_audit()
     # also by a window that is opened later
     glance = settings.load().glance(audit)

@@ -141,6 +141,15 @@ class Tiles(QWidget):
             self._cards, self._across = list(cards), 0
             self._arrange()
 
+    def replace_cards(self, cards: Sequence[QWidget]) -> None:
+        """Show these cards instead of those before, which are not needed any more."""
+        before, self._cards = self._cards, []
+        for card in before:
+            card.hide()
+            card.deleteLater()
+        self.show_cards(cards)
+        self.setVisible(bool(cards))
+
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put as many in a row as fit."""
         super().resizeEvent(event)

@@ -42,8 +42,12 @@ class Picture(NamedTuple):
 
 def with_drawings(report: Report) -> Report:
     """Return a report whose charts are drawn for its page, in its language."""
+    board = report.board
+    if board is not None and board.chart is not None:
+        board = msgspec.structs.replace(board, chart=_drawn_chart(board.chart, WIDTH))
     return msgspec.structs.replace(
         report,
+        board=board,
         sections=tuple(
             msgspec.structs.replace(section, blocks=tuple(map(_drawn_block, section.blocks)))
             for section in report.sections

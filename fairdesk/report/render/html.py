@@ -50,6 +50,9 @@ def page(report: Report) -> str:
     used = evidence_in(report)
     style = (_LOOK / "page.css").read_text(encoding="utf-8")
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    board = content["board"]
+    if board is not None and board["chart"] is not None:
+        board["drawing"] = _inline(board["chart"]["svg"], "board")
     sections = [_section(i, each) for i, each in enumerate(content["sections"], start=1)]
     return _template().render(
         report=content,

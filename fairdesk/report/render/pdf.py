@@ -230,12 +230,12 @@ def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
 def _content(report: Report) -> object:
     """Return a report as plain data; a chart with its texts that typst cannot draw beside it."""
     content: dict[str, Any] = msgspec.to_builtins(report)
-    for section in content["sections"]:
-        for block in section["blocks"]:
-            chart = block.get("chart") if block["type"] == "answer" else block
-            if chart is not None and "svg" in chart:
-                chart["svg"], letters = parted(printable(chart["svg"]))
-                chart["letters"] = msgspec.to_builtins(letters)
+    blocks = [block for section in content["sections"] for block in section["blocks"]]
+    for block in (*blocks, *([content["board"]] if content["board"] else [])):
+        chart = block.get("chart") if block["type"] in ("answer", "board") else block
+        if chart is not None and "svg" in chart:
+            chart["svg"], letters = parted(printable(chart["svg"]))
+            chart["letters"] = msgspec.to_builtins(letters)
     return printable(content)
 
 

@@ -1,18 +1,18 @@
-"""The overview's answers: one large figure, and a tile for each question."""
+"""The overview's answers: the board page, and a tile for each question."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from fairdesk.answers.answer import Answer, Drawable
 from fairdesk.charts.shapes import Laid, Marked, Paper
+from fairdesk.document.blocks import Board, Listed, Tile
 from fairdesk.gui.charts.picture import Picture
-from fairdesk.gui.kit import layouts, parts, tips
+from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.workspace.common.statement import MARKS
-from fairdesk.wording.statements import Statement, unmeasured
 
 #: What a press on a part of a chart does; arrow keys walk the parts.
 PRESS = "Click or press Enter to see it in detail"
@@ -39,27 +39,54 @@ class _Shown:
         return self.drawing.lay_out(paper, marked) if self.drawing is not None else Laid(0.0, ())
 
 
-class Headline(parts.Card):
-    """The figure that stands for the audit, with its evidence and one sentence."""
+class BoardCard(parts.Card):
+    """The board page: the question, the answer, three numbers, a chart, and what is to be decided.
+
+    Attributes
+    ----------
+    board : Board, optional
+        What is shown.
+    """
 
     def __init__(self) -> None:
         super().__init__()
-        self.said = unmeasured("")
-        self._evidence = parts.Words(tone="accent", strong=True)
-        self._value = parts.Words(size=2.4, strong=True)
-        self._sentence = parts.Words(size=1.08)
-        for words in (self._evidence, self._value, self._sentence):
-            words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            self.body.addWidget(words)
+        self.board: Board | None = None
+        self._question = parts.heading("")
+        self._answer = parts.Words(size=1.5)
+        self._answer.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._tiles = layouts.Tiles(least=200)
+        self.chart = Picture(_Shown(""))
+        self._lists = layouts.Tiles()
+        for widget in (self._question, self._answer, self._tiles, self.chart, self._lists):
+            self.body.addWidget(widget)
 
-    def show_statement(self, said: Statement) -> None:
-        """Show a figure; hidden without one."""
-        self.said = said
-        self._evidence.setText(f"{MARKS[said.evidence]}: {said.label[:1].lower()}{said.label[1:]}")
-        self._value.setText(said.value)
-        self._sentence.setText(said.sentence)
-        self.setAccessibleName(f"{said.value}. {said.sentence}")
-        self.setVisible(bool(said.value))
+    def show_board(self, board: Board) -> None:
+        """Show another board page."""
+        if board == self.board:
+            return
+        self.board = board
+        self._question.setText(board.question)
+        self._answer.setText(board.answer)
+        self._tiles.replace_cards([_tile(each) for each in board.tiles])
+        drawing = None if board.chart is None else board.chart.drawing
+        self.chart.draw(_Shown(board.question, drawing))
+        self.chart.setVisible(drawing is not None)
+        self._lists.replace_cards([_listed(each) for each in board.lists])
+        self.setAccessibleName(f"{board.question} {board.answer}")
+
+
+def _tile(tile: Tile) -> QWidget:
+    card = parts.Card(tone="tint", margin=theme.NEAR)
+    card.body.addWidget(parts.Words(tile.number, size=1.9, strong=True))
+    card.body.addWidget(parts.Words(tile.text))
+    card.body.addStretch(1)
+    return card
+
+
+def _listed(listed: Listed) -> QWidget:
+    items = (parts.Words(f"– {each}") for each in listed.items)
+    title = parts.Words(listed.title, strong=True)
+    return layouts.panel(title, *items, layouts.stretch(), spacing=theme.TIGHT)
 
 
 class AnswerCard(parts.Card):
@@ -115,14 +142,14 @@ class AnswerCard(parts.Card):
         self.body.addStretch(1)
         self.body.addLayout(layouts.row(layouts.stretch(), self._link))
 
-    def show_answer(self, answer: Answer, *, above: bool = False) -> None:
-        """Show another answer, its chart alone where its number is ``above`` the cards already."""
+    def show_answer(self, answer: Answer) -> None:
+        """Show another answer."""
         said, self.answer = answer.said, answer
         self._question.setText(answer.question.title)
         self._evidence.setText(MARKS[answer.evidence])
-        self._number.say("" if above else said.value)
+        self._number.say(said.value)
         self._label.say(said.label)
-        self._sentence.say("" if above else said.shortest)
+        self._sentence.say(said.shortest)
         self.chart.draw(_Shown(answer.question.title, answer.chart))
         self.chart.setVisible(answer.chart is not None)
         self.setAccessibleName(f"{answer.question.title} {said.label} {said.value}".strip())

@@ -23,19 +23,21 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.document.board import board
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import Run, with_examples
 from fairdesk.gui.workspace.common.page_names import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
-from fairdesk.gui.workspace.overview.answer_card import AnswerCard, Headline
+from fairdesk.gui.workspace.overview.answer_card import AnswerCard, BoardCard
 from fairdesk.gui.workspace.overview.next_step import ESTIMATE, FIND_GROUPS, PROVE, next_step
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import figures, words
+from fairdesk.wording.statements import unmeasured
 
 #: The page that says more of each answer.
 _PAGES = {
@@ -51,27 +53,15 @@ _PAGES = {
 class _Data(NamedTuple):
     """What the overview needs of the audit file besides its runs.
 
-    ``measured`` are the tables of decisions whose reference groups ``seen`` has.
+    ``measured`` are the tables of decisions whose reference groups ``seen`` has, ``purpose``
+    whether the purpose of the model is stated.
     """
 
     seen: tuple[Observed, ...]
     pair: Pair | None
     reverse: Pair | None = None
     measured: tuple[GroupTable, ...] = ()
-
-
-def question(spec: AuditSpec) -> str:
-    """Say in a sentence what the audit asks."""
-    many, domain = words.plural(spec.person), spec.domain
-    names = words.listed([each.name for each in domain.grouping])
-    if spec.predictions:
-        column = words.quoted(spec.predictions)
-        return f"How do the decisions in {column} differ between groups of {many} by {names}?"
-    if domain.protected.size:
-        return f"Does the model’s decision change {words.when_changes(domain)}?"
-    if names:
-        return f"How do the model’s decisions differ between groups of {many} by {names}?"
-    return "Does the model’s decision change when only an identity term in the text changes?"
+    purpose: bool = False
 
 
 class OverviewPage(QWidget):
@@ -81,6 +71,10 @@ class OverviewPage(QWidget):
     ----------
     cards : dict[Question, AnswerCard]
         The questions.
+    board : BoardCard
+        The board page.
+    figure : Statement
+        The figure that stands for the audit in a list of audits.
 
     Signals
     -------
@@ -116,7 +110,7 @@ class OverviewPage(QWidget):
         for asked, card in self.cards.items():
             card.opened.connect(partial(self._open, asked))
             card.part_opened.connect(self.open_part)
-        self.headline = Headline()
+        self.board, self.figure = BoardCard(), unmeasured("")
         self._tiles = layouts.Tiles()
         self._next_words, self._next_button = parts.Words(), QPushButton()
         theme.fill(self._next_button)
@@ -133,10 +127,10 @@ class OverviewPage(QWidget):
         inside = QWidget()
         layouts.column(
             page_head(spec.title),
-            parts.quiet(f"{question(spec)} {favourable}"),
+            parts.quiet(favourable),
             layouts.gap(theme.NEAR),
+            self.board,
             self._next_step(),
-            self.headline,
             self._tiles,
             parts.quiet(_not_covered(spec)),
             layouts.gap(theme.NEAR),
@@ -224,7 +218,8 @@ class OverviewPage(QWidget):
             shown = None if spec.predictions else clearest(store)
             reverse = None if shown is None else opposite(store, shown)
             outcomes = seen or observed(spec, store.table(), measured)
-            return _Data(outcomes, shown, reverse, measured)
+            purpose = bool(store.details().texts.get("purpose", "").strip())
+            return _Data(outcomes, shown, reverse, measured, purpose)
 
         self._session.store.ask(read, self._take, key="overview")
 
@@ -247,11 +242,12 @@ class OverviewPage(QWidget):
                 reverse=self._data.reverse,
             )
         }
-        shown = headline(session.spec, runs, tuple(found.values()))
-        self.headline.show_statement(shown)
+        self.figure = headline(session.spec, runs, tuple(found.values()))
+        self.board.show_board(
+            board(session.spec, runs, self._data.seen, purpose=self._data.purpose)
+        )
         for asked, answer in found.items():
-            # what is said in large above is not said twice
-            self.cards[asked].show_answer(answer, above=answer.said.sentence == shown.sentence)
+            self.cards[asked].show_answer(answer)
         # a mitigation follows the five questions once there is one
         self._tiles.show_cards(
             [

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from fairdesk.document.blocks import (
     Answer,
     Block,
+    Board,
     Callout,
     Chart,
     Code,
@@ -26,6 +27,8 @@ from fairdesk.document.blocks import (
 def twin(report: Report) -> str:
     """Write a report's whole content as text: a line per sentence, cells parted by bars."""
     lines = [report.title, report.kind, f"{report.status}. {report.promise}".strip()]
+    if report.board is not None:
+        lines += ["", *board_lines(report.board), ""]
     lines += [f"{fact.name}: {fact.value}" for fact in report.cover]
     for number, section in enumerate(report.sections, start=1):
         lines += ["", f"{number}. {section.title}"]
@@ -41,6 +44,15 @@ def section_text(report: Report, number: int) -> str:
     for block in section.blocks:
         lines += _lines(block)
     return "\n".join(lines)
+
+
+def board_lines(board: Board) -> Iterator[str]:
+    """Write the board page as text."""
+    yield from (board.question, board.answer)
+    yield from (f"{tile.number} {tile.text}" for tile in board.tiles)
+    yield from [] if board.chart is None else [f"Chart: {board.chart.alt}"]
+    for listed in board.lists:
+        yield from (f"{listed.title}:", *listed.items)
 
 
 def _lines(block: Block) -> Iterator[str]:

@@ -139,7 +139,7 @@ class Workspace(AuditPages):
         """What the audit has come to; nothing until its file was read."""
         if not self._session.loaded:
             return None
-        spec, said = self._session.spec, self.overview.headline.said
+        spec, said = self._session.spec, self.overview.figure
         column = words.quoted(spec.predictions)
         model = f"decisions in {column}" if spec.predictions else Path(spec.model.path).name
         date = language.date_text(datetime.fromisoformat(spec.created))

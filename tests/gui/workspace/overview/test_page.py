@@ -106,15 +106,16 @@ def test_a_part_without_pairs_opens_the_page(qtbot, answered, question, page):
     assert page_of(answered) == page
 
 
-def test_what_is_said_in_large_is_not_said_again_below(answered):
+def test_the_board_page_stands_above_the_answers_and_the_next_step_between(qtbot, answered):
     answered.show_page(OVERVIEW)
     overview = answered.overview
-    share = overview.cards[Question.SHARE]
-    assert overview.headline.said.sentence == share.answer.said.sentence
-    assert not share._sentence.isVisible()
-    assert not share._number.isVisible()
-    assert share.chart.isVisible()
-    assert overview.cards[Question.GROUPS]._sentence.isVisible()
+    qtbot.waitUntil(lambda: bool(overview.board.board.tiles), timeout=10_000)
+    assert overview.board.board.answer == overview.board._answer.text()
+    tops = [
+        each.mapTo(overview, QPoint()).y()
+        for each in (overview.board, overview._next_words, overview.cards[Question.GROUPS])
+    ]
+    assert tops == sorted(tops)
 
 
 def test_another_run_is_begun_below_the_table_of_runs(answered):

@@ -274,14 +274,15 @@ def test_titles_stand_at_one_height(qtbot, opened, tmp_path):
     assert max(down) - min(down) <= 3
 
 
-def test_the_overview_has_one_figure_and_five_tiles(qtbot, opened, path):
+def test_the_overview_has_the_board_page_and_five_tiles(qtbot, opened, path):
     with Store.open(path) as store:
         number = store.begin_run(RunSpec("estimate"))
         store.measure(number, (ROWS,))
         store.end_run(number, "done")
     overview = opened(path).overview
-    assert overview.headline.isVisible()
-    assert overview.headline._value.text().startswith("3 of 200 applicants")
+    qtbot.waitUntil(lambda: "3" in [each.number for each in overview.board.board.tiles])
+    assert overview.board.isVisible()
+    assert overview.figure.value.startswith("3 of 200 applicants")
     tiles = [each for each, card in overview.cards.items() if card.isVisible()]
     assert tiles == [each for each in Question if each is not Question.MITIGATION]
     corners = [overview.cards[each].pos() for each in tiles]

@@ -1,0 +1,437 @@
+"""The board page: the answer of an audit for those who decide, with at most twenty numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from fairdesk.answers.headline import headline
+from fairdesk.answers.observed import Observed
+from fairdesk.answers.rates import decision_tables
+from fairdesk.answers.selection import answers, best_shares, main_shares
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.charts.kinds.dumbbell import Dumbbell, Rate, Selected
+from fairdesk.document.blocks import Board, Chart, Listed, Tile, chart_block
+from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.individual import Share
+from fairdesk.wording import comparisons, figures, words
+from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.groups.tables import group_text, reference_of, shown_of, worst_of
+from fairdesk.wording.language import fixed, say
+
+#: So many protected attributes are compared: those with the lowest ratios.
+_ATTRIBUTES = 2
+#: The words for values that have some; other values are named as the data write them.
+_NOUNS = fixed({"female": "women", "woman": "women", "male": "men", "man": "men"})
+#: Values that are no adjective of a person.
+_NO_ADJECTIVES = frozenset(("yes", "no", "true", "false", "none", "other", "unknown"))
+#: Ratios that have a name, and how far another one may be from it to be about it.
+_FRACTIONS = fixed(
+    (
+        (0.1, "a tenth of the rate"),
+        (0.2, "a fifth of the rate"),
+        (0.25, "a quarter of the rate"),
+        (1 / 3, "a third of the rate"),
+        (0.5, "half the rate"),
+        (2 / 3, "two thirds of the rate"),
+        (0.75, "three quarters of the rate"),
+        (0.9, "nine tenths of the rate"),
+        (1.0, "the same rate"),
+    )
+)
+_ABOUT = 0.035
+#: Ratios of model and records that differ by less are about the same.
+_ALIKE = 0.03
+
+#: How the relative gaps in the records are beside those of the model, for all groups or for some.
+_RECORDS = fixed(
+    {
+        "same": "In the records the relative gap is about the same.",
+        "narrower": "In the records the relative gap is smaller.",
+        "wider": "In the records the relative gap is larger.",
+    }
+)
+_SIDES = fixed(
+    {
+        "same": "about the same for {groups}",
+        "narrower": "smaller for {groups}",
+        "wider": "larger for {groups}",
+    }
+)
+
+Run = RunRecord | RunState
+
+
+class _Compared(NamedTuple):
+    """A group against the reference of its attribute.
+
+    ``by_model`` are the rates of both by the model, ``by_records`` in the records, each ``None``
+    where not counted; ``shown`` whether more than chance explains the difference.
+    """
+
+    names: tuple[str, str]
+    by_model: tuple[GroupLine, GroupLine] | None
+    by_records: tuple[GroupLine, GroupLine] | None
+    shown: bool
+
+    @property
+    def ratio(self) -> float | None:
+        """The impact ratio by the model, or where that was not measured in the records."""
+        return _ratio(self.by_model or self.by_records)
+
+
+def board(
+    spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed] = (), *, purpose: bool = False
+) -> Board:
+    """Compose the board page of an audit.
+
+    Parameters
+    ----------
+    runs : sequence of RunRecord or RunState
+        In the order in which they began.
+    seen : sequence of Observed
+        The outcomes of groups in the data, see `fairdesk.answers.observed.observed`.
+    purpose : bool
+        Whether the purpose of the model is stated.
+    """
+    by_model = _alone(_decided(runs, seen))
+    by_records = _alone(_recorded(runs, seen))
+    compared = _compared(spec, by_model, by_records)
+    share = next((each for _, each in best_shares(runs) if each.whom == "data"), None)
+    if share is not None and not comparisons.is_answered(spec, share):
+        share = None
+    return Board(
+        _question(spec, compared),
+        _answer(spec, compared, share, measured=bool(by_model))
+        or headline(spec, runs, answers(spec, runs, seen)).sentence
+        or say("Not measured yet."),
+        tuple(_tiles(spec, compared, share)),
+        _chart(compared),
+        tuple(
+            each
+            for each in (
+                Listed(say("What is known"), tuple(_known(spec, runs, compared, share))),
+                Listed(
+                    say("What is not known"),
+                    tuple(_unknown(spec, by_model or by_records, share)),
+                ),
+                Listed(say("To decide"), tuple(_decide(compared, share, purpose=purpose))),
+            )
+            if each.items
+        ),
+    )
+
+
+def _decided(runs: Sequence[Run], seen: Sequence[Observed]) -> tuple[GroupTable, ...]:
+    """Return the tables of decisions: of the latest run, or of a column with decisions."""
+    in_data = (table for each in seen for table in each.outcomes if table.of == "decisions")
+    return decision_tables(runs) or tuple(in_data)
+
+
+def _recorded(runs: Sequence[Run], seen: Sequence[Observed]) -> tuple[GroupTable, ...]:
+    in_data = tuple(table for each in seen for table in each.outcomes if table.of == "label")
+    if in_data:
+        return in_data
+    for run in reversed(runs):
+        found = (each for each in run.figures if isinstance(each, GroupTable))
+        if tables := tuple(each for each in found if each.of == "label"):
+            return tables
+    return ()
+
+
+def _alone(tables: Iterable[GroupTable]) -> dict[str, GroupTable]:
+    """Return the tables of one attribute in which groups can be compared, by the attribute."""
+    return {
+        each.attributes[0]: each
+        for each in tables
+        if len(each.attributes) == 1 and worst_of(each) is not None
+    }
+
+
+def _compared(
+    spec: AuditSpec, by_model: dict[str, GroupTable], by_records: dict[str, GroupTable]
+) -> list[_Compared]:
+    """Return the group with the lowest ratio of each attribute, the lowest of all first."""
+    found = []
+    for name, table in (by_model or by_records).items():
+        worst, best = shown_of(table) or worst_of(table), reference_of(table)
+        if worst is None or best is None or worst is best:
+            continue
+        records = by_records.get(name)
+        found.append(
+            _Compared(
+                (people(spec, table, worst), people(spec, table, best)),
+                (worst, best) if by_model else None,
+                None if records is None else _same(records, worst, best),
+                shown_of(table) is not None,
+            )
+        )
+    found.sort(key=lambda each: (not each.shown, each.ratio or 0.0))
+    return found[:_ATTRIBUTES]
+
+
+def _same(table: GroupTable, *wanted: GroupLine) -> tuple[GroupLine, GroupLine] | None:
+    """Return the lines of the same two groups in another table; ``None`` where one is missing."""
+    lines = {line.values: line for line in table.lines if line.rate is not None}
+    worst, best = (lines.get(each.values) for each in wanted)
+    return None if worst is None or best is None else (worst, best)
+
+
+def people(spec: AuditSpec, table: GroupTable, line: GroupLine) -> str:
+    """Name a group as people do: ``women``, ``Black people``, else by attribute and value."""
+    value, many = line.values[0], words.plural(spec.person)
+    if value.lower() in _NOUNS:
+        return say(_NOUNS[value.lower()])
+    letters = value.replace("-", "").replace(" ", "")
+    if letters.isalpha() and value[:1].isupper() and value.lower() not in _NO_ADJECTIVES:
+        return say("{value} {people}", value=value, people=many)
+    return say("{people} with {group}", people=many, group=group_text(table, line))
+
+
+def _question(spec: AuditSpec, compared: Sequence[_Compared]) -> str:
+    many, names = words.plural(spec.person), words.grouping_names(spec.domain)
+    pairs = [_pair(each.names, many) for each in compared]
+    if len(pairs) > 1:
+        pairs = [say("{first}, and {last},", first=pairs[0], last=pairs[1])]
+    for who in pairs:
+        if spec.predictions:
+            return say("Do the decisions treat {who} alike?", who=who)
+        return say("Does the model treat {who} alike?", who=who)
+    if spec.predictions:
+        return say("Do the decisions treat all {people} alike?", people=many)
+    if names:
+        return say("Does the model’s decision depend on {names}?", names=words.listed(names, "or"))
+    return say("Does the model’s decision depend on who a text speaks of?")
+
+
+def _pair(names: tuple[str, str], many: str) -> str:
+    """Join two groups: ``women and men``, ``Black and White people``."""
+    first, second = names
+    if first.endswith(f" {many}") and second.endswith(f" {many}"):
+        first = first.removesuffix(f" {many}")
+    return say("{first} and {last}", first=first, last=second)
+
+
+def _answer(
+    spec: AuditSpec, compared: Sequence[_Compared], share: Share | None, *, measured: bool
+) -> str:
+    """Answer the question in one or two sentences; empty without rates and shares."""
+    shown = [each for each in compared if each.shown]
+    rates = _rates_sentence(shown)
+    if not measured and compared and not spec.predictions:
+        return say(
+            "The model’s decisions by group are not measured yet. In the records, {said}",
+            said=rates or say("no difference between these groups is shown."),
+        )
+    changing = _changing(spec, share)
+    if not compared:
+        return changing
+    unequal = any((each.ratio or 1.0) < 0.8 for each in shown) or bool(share and share.hits)
+    if not shown:
+        none = say("No difference between the selection rates of these groups is shown.")
+        return f"{none} {changing}".strip()
+    first = say("No: {said}", said=rates) if unequal else words.capital(rates)
+    return f"{first} {_records(shown)}".strip()
+
+
+def _rates_sentence(shown: Sequence[_Compared]) -> str:
+    """Say how often groups are selected: ``women are selected at a quarter of the rate of men``."""
+    said = [
+        say(
+            "{group} at {fraction} of {best}"
+            if place
+            else "{group} are selected at {fraction} of {best}",
+            group=each.names[0],
+            fraction=fraction(each.ratio or 0.0),
+            best=each.names[1],
+        )
+        for place, each in enumerate(shown)
+    ]
+    return f"{say(', and ').join(said)}." if said else ""
+
+
+def fraction(ratio: float) -> str:
+    """Write a ratio below one in words: ``about a quarter of the rate``."""
+    if ratio < 0.05:
+        return say("less than a twentieth of the rate")
+    at, name = min(_FRACTIONS, key=lambda each: abs(each[0] - ratio))
+    if abs(ratio - at) <= _ABOUT:
+        return say("about {fraction}", fraction=say(name))
+    if ratio < at:
+        return say("less than {fraction}", fraction=say(name))
+    return say("more than {fraction}", fraction=say(name))
+
+
+def _records(shown: Sequence[_Compared]) -> str:
+    """Say how the gaps in the records are beside those of the model; empty without both."""
+    sides: dict[str, list[str]] = {}
+    for each in shown:
+        model, records = _ratio(each.by_model), _ratio(each.by_records)
+        if model is None or records is None:
+            return ""
+        wider = records - model
+        key = "same" if abs(wider) < _ALIKE else "narrower" if wider > 0 else "wider"
+        sides.setdefault(key, []).append(each.names[0])
+    if len(sides) == 1:
+        return say(_RECORDS[next(iter(sides))])
+    parts = [say(_SIDES[key], groups=words.joined(names)) for key, names in sides.items()]
+    return say("In the records the relative gap is {parts}.", parts=words.joined(parts))
+
+
+def _ratio(lines: tuple[GroupLine, GroupLine] | None) -> float | None:
+    if lines is None or not lines[1].rate:
+        return None
+    return (lines[0].rate or 0.0) / lines[1].rate
+
+
+def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) -> Iterator[Tile]:
+    """Yield how many of a group are selected per 100 of the other, and who changes."""
+    for each in compared:
+        if each.ratio is None:
+            continue
+        group, best = each.names
+        text = (
+            say("{group} selected for every 100 {best}", group=group, best=best)
+            if each.by_model
+            else say("{group} in the records for every 100 {best}", group=group, best=best)
+        )
+        records = _ratio(each.by_records) if each.by_model else None
+        if records is not None:
+            text = say("{text}; in the records {n}", text=text, n=words.number(100 * records))
+        if not each.shown:
+            text = say("{text}. The difference may be due to chance", text=text)
+        yield Tile(words.number(100 * each.ratio), f"{text}.")
+    if share is not None and share.exhaustive:
+        yield Tile(
+            words.number(share.hits),
+            say(
+                "of {people}: the decision changes {when}.",
+                people=words.counted(share.n_samples, spec.person),
+                when=words.when_change(share.attributes),
+            ),
+        )
+
+
+def _changing(spec: AuditSpec, share: Share | None) -> str:
+    return "" if share is None else figures.share_statement(spec, share, ()).sentence
+
+
+def _chart(compared: Sequence[_Compared]) -> Chart | None:
+    groups = [
+        Selected(
+            words.capital(name),
+            None if each.by_records is None else _interval(each.by_records[place]),
+            None if each.by_model is None else _interval(each.by_model[place]),
+        )
+        for each in compared
+        for place, name in enumerate(each.names)
+    ]
+    return chart_block(Dumbbell(groups)) if groups else None
+
+
+def _interval(line: GroupLine) -> Rate:
+    return Rate(line.rate or 0.0, line.low, line.high)
+
+
+def _known(
+    spec: AuditSpec, runs: Sequence[Run], compared: Sequence[_Compared], share: Share | None
+) -> Iterator[str]:
+    if compared:
+        yield say(
+            "Selected means: the decision is “{outcome}”. All {people} in the data were counted.",
+            outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
+            people=words.counted(spec.data.rows, spec.person),
+        )
+    if share is None:
+        return
+    alone = [
+        each
+        for run in runs
+        for each in main_alone(run, share)
+        if comparisons.is_answered(spec, each)
+    ]
+    if alone:
+        yield say(
+            "The decision changes {parts}.",
+            parts=words.joined(
+                [
+                    say(
+                        "with another {name} alone for {hits}",
+                        name=words.quoted(each.attributes[0]),
+                        hits=words.number(each.hits),
+                    )
+                    for each in alone[:_ATTRIBUTES]
+                ]
+            ),
+        )
+    yield from _reversed(spec, runs)
+    for each in spec.domain.support.companions:
+        yield say(
+            "Where {by} changes, {name} changes with it.",
+            by=words.quoted(each.by),
+            name=words.quoted(each.attribute),
+        )
+
+
+def _reversed(spec: AuditSpec, runs: Sequence[Run]) -> Iterator[str]:
+    """Say which group more of the same rows would be selected as, against the groups' own rates."""
+    tables = decision_tables(runs)
+    studies = (each for run in runs for each in comparisons.studies_of(spec, run.figures))
+    for study in {each.attribute: each for each in studies}.values():
+        table = next((each for each in tables if each.attributes == (study.attribute,)), None)
+        found = comparisons.against(spec, study, tables)
+        if table is not None and found is not None:
+            line, best, more = found
+            yield say(
+                "Had all been {group}, more would be selected than as {best}: the gap between "
+                "the two comes from what else differs."
+                if more
+                else "Had all been {group}, fewer would be selected than as {best}: the gap "
+                "between the two comes from what else differs.",
+                group=people(spec, table, line),
+                best=people(spec, table, best),
+            )
+
+
+def main_alone(run: Run, share: Share) -> list[Share]:
+    """Return the shares of single attributes of the run that counted a share of several."""
+    if share not in main_shares(run.figures):
+        return []
+    return [
+        each
+        for each in comparisons.shares_of(run.figures)
+        if each.whom == share.whom and len(each.attributes) == 1 < len(share.attributes)
+    ]
+
+
+def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:
+    if tables:
+        yield say("Why the groups differ: rates name no cause.")
+    few = [
+        people(spec, table, line)
+        for table in tables.values()
+        for line in table.lines
+        if line.excluded and line.known
+    ]
+    if few:
+        yield say("How {groups} are treated: too few to judge.", groups=words.joined(few))
+    open_ones = spec.domain.support.proposed
+    if open_ones:
+        yield words.open_sentence(spec.domain, [each.by for each in open_ones])
+    elif share is None and not spec.predictions:
+        yield say("Whether the decision depends on the protected attributes themselves.")
+    yield say(
+        "Whether these {people} are like those about whom it will decide.",
+        people=words.plural(spec.person),
+    )
+    if spec.label and tables:
+        yield say("Whether the records are fair: they may contain past discrimination.")
+
+
+def _decide(compared: Sequence[_Compared], share: Share | None, *, purpose: bool) -> Iterator[str]:
+    if not purpose:
+        yield say("What is the model used for? Not stated.")
+    if any(each.shown for each in compared) or (share is not None and share.hits):
+        yield say("Who explains the difference, and by when?")
+        yield say("May it be used until then?")

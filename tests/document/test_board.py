@@ -1,0 +1,156 @@
+"""The board page: a question in words, an answer that can be repeated, and few numbers."""
+
+import re
+from pathlib import Path
+
+import msgspec
+import pandas as pd
+import pytest
+
+from fairdesk.answers.observed import Observed
+from fairdesk.document.blocks import Report
+from fairdesk.document.board import board, fraction, people
+from fairdesk.report.render.drawing import with_drawings
+from fairdesk.results.individual import AuditStudy, StudiedValue
+from tests.answers.test_selection import ROWS, run
+from tests.report.building import people_store
+from tests.wording.test_about_groups import BLACK, TABLE, WHITE
+from tests.wording.test_comparisons import JOB, with_support
+from tests.wording.test_figures import plain
+
+replace = msgspec.structs.replace
+SAMPLE = Path(__file__).parents[2] / "resources/samples/adult/adult.csv"
+LABELS = replace(TABLE, of="label", outcome="yes")
+SEX = replace(ROWS, attributes=("sex",), hits=2)
+
+
+@pytest.fixture(scope="module")
+def spec(tmp_path_factory):
+    with people_store(tmp_path_factory.mktemp("board"), ("sex", "job")) as store:
+        return store.spec
+
+
+def items(made, title):
+    return [plain(item) for each in made.lists if each.title == title for item in each.items]
+
+
+def texts(made):
+    yield from (made.question, made.answer)
+    yield from (f"{tile.number} {tile.text}" for tile in made.tiles)
+    yield from (item for each in made.lists for item in each.items)
+
+
+def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_selected(spec):
+    made = board(spec, [run(1, "groups", LABELS, TABLE), run(2, "estimate", ROWS, SEX)])
+    assert made.question == "Does the model treat women and men alike?"
+    assert made.answer.startswith("No: women are selected at about two thirds of the rate of men.")
+    first, second = made.tiles
+    assert (first.number, plain(first.text)) == (
+        "67",
+        "women selected for every 100 men; in the records 67.",
+    )
+    assert second.number == "3"
+    assert plain(second.text).startswith("of 200 applicants: the decision changes when only")
+    assert "with another sex alone for 2" in items(made, "What is known")[1]
+    assert made.chart.alt.startswith("Selected, by group. Women: in the records 6.4")
+    assert items(made, "To decide")[0] == "What is the model used for? Not stated."
+    stated = board(spec, [run(1, "groups", TABLE)], purpose=True)
+    assert "Not stated" not in " ".join(items(stated, "To decide"))
+
+
+def test_it_has_at_most_twenty_numbers_and_none_of_the_words_of_experts(spec):
+    race = replace(
+        TABLE,
+        attributes=("job",),
+        lines=(replace(WHITE, values=("Clerk",)), replace(BLACK, values=("Cook",))),
+    )
+    tables = (TABLE, race, LABELS, replace(race, of="label"))
+    made = board(spec, [run(1, "groups", *tables), run(2, "estimate", ROWS, SEX)])
+    drawn = [*texts(made), made.chart.alt]
+    assert len(re.findall(r"\d[\d,.]*", " ".join(drawn))) <= 20
+    said = " ".join(drawn).lower()
+    assert not [word for word in ("certified", "instance", "corrected p", " ci ") if word in said]
+
+
+def test_without_a_figure_of_the_model_it_says_that_it_is_about_the_records(spec):
+    seen = (Observed("Data rows", "Counted.", "credit", "yes", (LABELS,)),)
+    made = board(spec, [], seen)
+    assert made.answer.startswith("The model’s decisions by group are not measured yet. In the")
+    assert "in the records for every 100" in plain(made.tiles[0].text)
+    assert board(spec, []).answer
+    assert board(spec, []).tiles == ()
+
+
+def test_a_difference_that_chance_explains_is_no_difference(spec):
+    chance = replace(TABLE, lines=(WHITE, replace(BLACK, holm=0.4, p=0.4)))
+    made = board(spec, [run(1, "groups", chance)])
+    assert made.answer.startswith("No difference between the selection rates")
+    assert "may be due to chance" in made.tiles[0].text
+
+
+def test_decisions_without_a_model_are_not_called_the_models(spec):
+    made = board(
+        replace(spec, predictions="credit"),
+        [],
+        (Observed("Decisions", "Counted.", "credit", "yes", (TABLE,)),),
+    )
+    assert made.question == "Do the decisions treat women and men alike?"
+    assert not [each for each in texts(made) if "the model treat" in each]
+
+
+def test_a_share_that_is_open_is_no_tile(tmp_path):
+    with people_store(tmp_path, ("sex",)) as store:
+        unsure = with_support(store.spec, proposed=(JOB,))
+    made = board(unsure, [run(1, "groups", TABLE), run(2, "estimate", SEX)])
+    assert [each.number for each in made.tiles] == ["67"]
+    assert any("did not change with sex" in each for each in items(made, "What is not known"))
+
+
+def test_a_study_against_the_groups_own_rates_is_said(spec):
+    values = (StudiedValue(0.0, 99, 11, 5, 0.01, 0.06), StudiedValue(1.0, 93, 0, 0, 0.0, 0.0))
+    study = AuditStudy("sex", 1.0, 180, 200, 90, values, 0.95)
+    known = items(
+        board(spec, [run(1, "groups", TABLE), run(2, "estimate", ROWS, study)]), "What is known"
+    )
+    assert any(each.startswith("Had all been women, more would be selected") for each in known)
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (0.02, "less than a twentieth of the rate"),
+        (0.28, "about a quarter of the rate"),
+        (0.45, "less than half the rate"),
+        (0.58, "more than half the rate"),
+        (0.99, "about the same rate"),
+    ],
+)
+def test_ratios_have_words(ratio, said):
+    assert fraction(ratio) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "named"),
+    [
+        ("Female", "women"),
+        ("Amer-Indian-Eskimo", "Amer-Indian-Eskimo applicants"),
+        ("Other", "applicants with sex = Other"),
+        ("A92", "applicants with sex = A92"),
+        ("25 to 34", "applicants with sex 25 to 34"),
+    ],
+)
+def test_groups_are_named_as_people_name_them(spec, value, named):
+    line = replace(WHITE, values=(value,))
+    assert people(spec, replace(TABLE, lines=(line,)), line) == named
+
+
+def test_the_records_of_the_sample_recount():
+    rows = pd.read_csv(SAMPLE)
+    rates = (rows["income"] == ">50K").groupby(rows["sex"]).mean()
+    assert round(100 * rates["Female"] / rates["Male"]) == 35
+
+
+def test_it_is_drawn_on_the_first_page(spec):
+    made = board(spec, [run(1, "groups", TABLE)])
+    report = Report("a", "a", "b", "Draft", "i", (), "", (), "{}", board=made)
+    assert with_drawings(report).board.chart.svg.startswith("<svg")
