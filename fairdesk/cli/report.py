@@ -10,7 +10,7 @@ from typing import Any, get_args
 import msgspec
 
 from fairdesk.app.report import ReportQuestion, report, report_parts
-from fairdesk.audit.store.details import LanguageKey, Paper, Redaction, Standard, TemplateKey
+from fairdesk.audit.store.details import Paper, Redaction, Standard, TemplateKey
 from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.terminal import print_answer, table_lines
 from fairdesk.report.content.choosing import Part
@@ -33,7 +33,6 @@ def add_report(add_parser: AddParser) -> None:
     take("--logo", type=Path)
     take("--final", action="store_true")
     take("--paper", choices=get_args(Paper))
-    take("--language", choices=get_args(LanguageKey))
     take("--redact", choices=get_args(Redaction))
     take("--standard", choices=get_args(Standard))
     take("--leave-out", action="append", default=[])
@@ -75,7 +74,6 @@ def changes_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return what of a report is to be otherwise than the audit has it."""
     given = {
         "template": arguments.template,
-        "language": arguments.language,
         "paper": arguments.paper,
         "redaction": arguments.redact,
         "standard": arguments.standard,

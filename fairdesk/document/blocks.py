@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from fairdesk.audit.store.details import LanguageKey, TemplateKey
 from fairdesk.audit.store.details import Paper as PaperKey
+from fairdesk.audit.store.details import TemplateKey
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.wording import statements
 from fairdesk.wording.statements import Evidence
@@ -162,24 +162,6 @@ class Chart(msgspec.Struct, frozen=True, tag="chart"):
     appended: bool = False
 
 
-class Answer(msgspec.Struct, frozen=True, tag="answer"):
-    """A question of the summary: its number large, a sentence, a small chart at the side.
-
-    Attributes
-    ----------
-    question : str
-        What an auditor wants to know.
-    said : Statement
-        The answer, or without a number what would give it.
-    chart : Chart, optional
-        Drawn as narrow as `fairdesk.report.render.drawing.NARROW`.
-    """
-
-    question: str
-    said: Statement
-    chart: Chart | None = None
-
-
 class Tile(msgspec.Struct, frozen=True):
     """A number that stands large, and what it counts in words."""
 
@@ -307,7 +289,6 @@ Block = (
     Text
     | Heading
     | Statement
-    | Answer
     | Callout
     | Facts
     | Grid
@@ -360,7 +341,7 @@ class Report(msgspec.Struct, frozen=True):
         The rest.
     manifest : str
         JSON, attached to the document.
-    template, language, paper : str
+    template, paper : str
         As in `fairdesk.audit.store.details.Choice`.
     moment : str
         The time that it bears: of the newest thing that changed the audit; UTC, ISO 8601.
@@ -388,7 +369,6 @@ class Report(msgspec.Struct, frozen=True):
     sections: tuple[Section, ...]
     manifest: str
     template: TemplateKey = "plain"
-    language: LanguageKey = "en"
     paper: PaperKey = "a4"
     moment: str = ""
     author: str = ""
@@ -402,8 +382,7 @@ class Report(msgspec.Struct, frozen=True):
 def evidence_in(report: Report) -> set[str]:
     """Return what the statements, tables and charts of a report rest on."""
     held = (block for section in report.sections for block in section.blocks)
-    shown = (each.said if isinstance(each, Answer) else each for each in held)
-    return {each.evidence for each in shown if isinstance(each, Statement | Grid | Chart)}
+    return {each.evidence for each in held if isinstance(each, Statement | Grid | Chart)}
 
 
 def terms_in(report: Report) -> list[str]:

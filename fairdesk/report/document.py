@@ -40,7 +40,6 @@ from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.render.json_format import structured
 from fairdesk.report.render.logo import check_logo
-from fairdesk.report.render.translation import translated
 from fairdesk.report.sections.plan.model import caveat
 from fairdesk.report.sections.summary import found
 from fairdesk.report.sections.system import cover_facts
@@ -48,7 +47,7 @@ from fairdesk.report.writing import replacing
 from fairdesk.results.trials import trials_of
 from fairdesk.wording import statements, words
 from fairdesk.wording.decisions import naming
-from fairdesk.wording.language import frame, say, using
+from fairdesk.wording.language import FRAME, say
 
 Format = Literal["pdf", "html", "json"]
 #: What stands beside a report, under its name and this.
@@ -226,13 +225,12 @@ def make_report(store: Store, choice: Choice | None = None) -> Report:
     choice = choice or store.choice()
     stands = standing(store, choice.template, choice)
     choice = settled(choice, final=stands.word == "Final")
-    with using(choice.language):
-        material = _material(store, choice, stands)
-        with naming(material.shown.name):
-            report = _whole(store, material)
-            kept = chosen(report, choice, _dropped(material))
-            kept = appendix.with_appendix(kept, omitted=appendix.KEY in choice.left_out)
-            return with_drawings(_saying_so(kept))
+    material = _material(store, choice, stands)
+    with naming(material.shown.name):
+        report = _whole(store, material)
+        kept = chosen(report, choice, _dropped(material))
+        kept = appendix.with_appendix(kept, omitted=appendix.KEY in choice.left_out)
+        return with_drawings(_saying_so(kept))
 
 
 def whole_report(store: Store, choice: Choice | None = None) -> Report:
@@ -243,10 +241,9 @@ def whole_report(store: Store, choice: Choice | None = None) -> Report:
     choice = choice or store.choice()
     stands = standing(store, choice.template, choice)
     everything = msgspec.structs.replace(choice, left_out=())
-    with using(choice.language):
-        material = _material(store, everything, stands)
-        with naming(material.shown.name):
-            return _whole(store, material)
+    material = _material(store, everything, stands)
+    with naming(material.shown.name):
+        return _whole(store, material)
 
 
 class Summary(NamedTuple):
@@ -274,8 +271,8 @@ class Summary(NamedTuple):
 
 
 def summarised(store: Store) -> Summary:
-    """Answer an audit's questions as the summary of its report does, in English."""
-    choice = msgspec.structs.replace(store.choice(), language="en")
+    """Answer an audit's questions as far as its report may show them."""
+    choice = store.choice()
     stands = standing(store, choice.template, choice)
     material = _material(store, choice, stands)
     with naming(material.shown.name):
@@ -303,7 +300,7 @@ def _saying_so(report: Report) -> Report:
     """Say among the limits what the auditor left out."""
     if not report.left_out:
         return report
-    sentence = frame(report.language)["left out"].format(parts="; ".join(report.left_out))
+    sentence = FRAME["left out"].format(parts="; ".join(report.left_out))
     callout = Callout(say("Omitted."), sentence)
     return msgspec.structs.replace(
         report,
@@ -314,12 +311,6 @@ def _saying_so(report: Report) -> Report:
             for each in report.sections
         ),
     )
-
-
-def _kept(store: Store) -> frozenset[str]:
-    """Return the texts of others than the report: names of columns, and what the auditor wrote."""
-    columns = (column.name for column in store.table().columns)
-    return frozenset((*columns, *store.details().texts.values()))
 
 
 def _material(store: Store, choice: Choice, stands: Status) -> Material:
@@ -348,7 +339,7 @@ def _whole(store: Store, material: Material) -> Report:
     title = spec.title.strip() or "Untitled audit"
     stands = material.standing.word
     people = redaction.SHORT[choice.redaction]
-    report = Report(
+    return Report(
         title=title,
         header=title if len(title) <= _HEADER else title[: _HEADER - 1].rstrip() + "…",
         kind=_kind(material),
@@ -366,7 +357,6 @@ def _whole(store: Store, material: Material) -> Report:
             manifest(dataclasses.replace(material, log=store.log_entries()))
         ),
         template=choice.template,
-        language=choice.language,
         paper=choice.paper,
         moment=moment.isoformat(),
         author=material.filled_in("auditor"),
@@ -379,7 +369,6 @@ def _whole(store: Store, material: Material) -> Report:
         if choice.template == "plain"
         else None,
     )
-    return translated(report, kept=_kept(store))
 
 
 def _made(store: Store, run: RunRecord) -> Iterator[Made]:

@@ -17,14 +17,12 @@ from fairdesk.report.sections import (
     outcomes,
     pairs,
     subgroups,
-    summary,
     system,
 )
 from fairdesk.report.sections.plan import compared, data, model
 from fairdesk.report.templates import annex_iv, ll144, model_card
 
 _MAKERS: dict[str, Callable[[Material], Section]] = {
-    "summary": summary.summary,
     "system": system.system,
     "data": data.data,
     "model": model.model,

@@ -17,7 +17,7 @@ from fairdesk.data.profiling.profile import sample_weights
 from fairdesk.data.table import Column, Kind, Source
 from fairdesk.models.decisions.rule import own_number_text
 from fairdesk.models.model import How, Input, Mapping
-from fairdesk.wording.language import fixed, language, localised, say, say_many
+from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.statements import Statement
 
 #: What a search can show, and what not. Stands wherever findings are counted.
@@ -37,7 +37,8 @@ OBSERVED = fixed(
 FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
 #: For what p-values are corrected: said once where they are shown.
 CORRECTED = fixed(
-    "p is corrected for the number of groups in its table; confidence intervals are not."
+    "Each p is corrected for the number of groups in its table; "
+    "confidence intervals are not corrected."
 )
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
@@ -151,7 +152,7 @@ def number(value: float, digits: int = 0) -> str:
     """Write a number with commas between thousands: ``1,305``."""
     # of whole numbers every digit counts: those of a proof are beyond a float
     whole = isinstance(value, int) and not digits
-    return localised(f"{value:,}" if whole else f"{value:,.{digits}f}")
+    return f"{value:,}" if whole else f"{value:,.{digits}f}"
 
 
 def percent(part: float, whole: float, digits: int = 1) -> str:
@@ -169,8 +170,8 @@ def percent(part: float, whole: float, digits: int = 1) -> str:
 
 
 def percent_of(text: str) -> str:
-    """Write a percentage that Python wrote, ``12.5``, as the language does: ``12.5 %``."""
-    return localised(text) + language().percent
+    """Write a percentage that Python wrote: ``12.5 %``."""
+    return f"{text}{NBSP}%"
 
 
 def shown_percent(value: float, digits: int) -> str:
@@ -203,7 +204,7 @@ def digits_of(low: float, high: float) -> int:
 def signed(value: float, digits: int = 2) -> str:
     """Write a number with its sign: ``+1.20``, ``−0.31``."""
     text = f"{abs(value):.{digits}f}"
-    return f"{'−' if value < 0 and float(text) else '+'}{localised(text)}"
+    return f"{'−' if value < 0 and float(text) else '+'}{text}"
 
 
 def digits_apart(first: float, second: float) -> int:
@@ -215,7 +216,7 @@ def digits_apart(first: float, second: float) -> int:
 def plain(value: float, digits: int) -> str:
     """Write a number with a true minus sign, and none before nought."""
     text = f"{abs(value):,.{digits}f}"
-    return f"{'−' if value < 0 and text.strip('0.') else ''}{localised(text)}"
+    return f"{'−' if value < 0 and text.strip('0.') else ''}{text}"
 
 
 def short(value: float, figures: int = 6) -> str:
@@ -226,7 +227,7 @@ def short(value: float, figures: int = 6) -> str:
     text = f"{abs(value):.{figures}g}"
     if "e+" in text:
         text = f"{abs(value):,.0f}"
-    return f"{'−' if value < 0 else ''}{localised(text)}"
+    return f"{'−' if value < 0 else ''}{text}"
 
 
 def p_text(p: float | None) -> str:
@@ -234,18 +235,18 @@ def p_text(p: float | None) -> str:
     if p is None:
         return say(UNDEFINED)
     if p < 0.0001:
-        return say("below {share}", share=localised("0.0001"))
+        return say("below {share}", share="0.0001")
     if p > 0.999 and p < 1:
-        return say("above {share}", share=localised("0.999"))
-    return localised(f"{p:.4f}" if p < 0.01 else f"{p:.3f}")
+        return say("above {share}", share="0.999")
+    return f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
 def p_is(p: float | None, *, signs: bool = False) -> str:
     """Write a p-value with its name: ``p = 0.031``, ``p below 0.0001``, ``p < 0.0001``."""
     if p is not None and signs and p < 0.0001:
-        return f"p < {localised('0.0001')}"
+        return "p < 0.0001"
     if p is not None and signs and 0.999 < p < 1:
-        return f"p > {localised('0.999')}"
+        return "p > 0.999"
     text = p_text(p)
     return f"p = {text}" if text[0].isdigit() else f"p {text}"
 
@@ -270,7 +271,7 @@ def duration(seconds: float) -> str:
 
 def score(spec: AuditSpec, value: float) -> str:
     """Write the score of the favourable decision as the model's own number, its side showing."""
-    return localised(own_number_text(value, spec.mapping, spec.model))
+    return own_number_text(value, spec.mapping, spec.model)
 
 
 def capital(text: str) -> str:

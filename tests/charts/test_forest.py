@@ -7,7 +7,6 @@ from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.shapes import Box, Disc, Marked, Path, Tint, Words
 from fairdesk.report.render.drawing import WIDTH
 from fairdesk.report.render.drawing import drawn as on_page
-from fairdesk.wording.language import using
 from tests import phrases
 from tests.charts.reading import PAPER, laid, paper, shapes, texts
 from tests.gui.counting import BOSTON, line, table
@@ -162,10 +161,3 @@ def test_impact_ratios_stand_beside_the_screening_line_with_their_people():
     # an interval beyond the chart ends in an arrow inside it
     assert max(x for each in shapes(drawn, Path) for way in each.lines for x, _y in way) < WIDTH
     assert any(len(way) == 3 for each in shapes(drawn, Path, fill=None) for way in each.lines)
-
-
-def test_charts_write_numbers_in_the_reports_language():
-    with using("fr"):
-        written = texts(RATIOS.lay_out(PAPER))
-    assert "0,39 (n = 16\u202f000)" in written
-    assert "below the four-fifths threshold, 0,8" in written

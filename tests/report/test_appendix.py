@@ -27,7 +27,6 @@ from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render import html
 from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.render.pdf import Preview, pdf
-from fairdesk.wording.language import say, using
 from tests.report.building import people_store, run_into
 from tests.report.pages_building import pair, report
 from tests.report.reading import section_of
@@ -247,14 +246,6 @@ def test_nothing_to_move_makes_no_appendix():
     for omitted in (True, False):
         assert appendix.with_appendix(made, omitted=omitted) == made
     assert appendix.KEY not in {part.key for part in parts(made, Choice())}
-
-
-def test_the_title_is_in_the_language_of_the_report():
-    made = report(Section("One", (MOVED,), key="one"), language="de")
-    with using("de"):
-        title = say(appendix.TITLE)
-    (part,) = (each for each in parts(made, Choice()) if each.key == appendix.KEY)
-    assert part.title == title
 
 
 def test_a_preview_finds_what_moved_by_its_own_name():

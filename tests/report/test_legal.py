@@ -13,7 +13,6 @@ from fairdesk.audit.store.details import TemplateKey
 from fairdesk.report import legal
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.legal import note, notes, rules
-from fairdesk.wording.language import using
 
 FOLDER = Path(legal.__file__).parent
 SOURCE = Path(fairdesk.__file__).parent
@@ -53,11 +52,6 @@ def test_each_says_when_it_was_read_and_where(key):
     assert all(statement in shown.text for statement in rule.statements)
     status = "copy of the text" if rule.status == "text" else "secondary sources"
     assert status in shown.text
-
-
-def test_the_month_is_written_in_the_language_of_the_report():
-    with using("fr"):
-        assert note("eeoc-1978").dated.endswith("novembre 2026")
 
 
 def test_every_note_of_a_template_exists():

@@ -8,7 +8,6 @@ from fairdesk.document.blocks import stated
 from fairdesk.wording import figures
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording.language import using
 from tests import phrases
 from tests.report import repairs
 from tests.report.building import spec_of, write_people
@@ -108,10 +107,3 @@ def test_more_sentences_follow_and_empty_ones_are_no_gap():
     more = said.with_more("", "First.", "", "Second.")
     assert more.sentence == f"{said.sentence} First. Second."
     assert msgspec.structs.replace(more, sentence=said.sentence) == said
-
-
-def test_values_are_written_in_the_language_wherever_they_stand(spec):
-    with using("de"):
-        said = figures.share_statement(spec, SHARE)
-    assert plain(said.value) == "3,80 %"
-    assert "3,80 % (95 % CI 3,68 to 3,92 %)" in plain(said.sentence)

@@ -146,12 +146,12 @@ class Divides(StrEnum):
 _DIVISIONS = {
     Divides.WHOLE: "Not divided",
     Divides.ROWS: (
-        "Into parts with starting rows and random numbers of their own. The same number of parts "
-        "finds the same pairs, wherever the parts run; another number finds others"
+        "Splits the search into parts with starting rows and a seed of their own. The same "
+        "number of parts finds the same pairs, wherever the parts run; another number finds others"
     ),
     Divides.STREAMS: (
-        "Into parts with random numbers of their own. The same number of parts finds the same "
-        "pairs, wherever the parts run; another number finds others"
+        "Splits the search into parts with a seed of their own. The same number of parts "
+        "finds the same pairs, wherever the parts run; another number finds others"
     ),
     Divides.DRAWS: (
         "Into blocks of draws with random numbers of their own. Counts are added up to exactly the "

@@ -36,7 +36,7 @@ _LIBRARIES = (
         "keras",
     ),
     *("tensorflow-cpu", "tensorflow", "z3-solver", "lark", "fairlearn", "msgspec"),
-    *("lime", "typst", "jinja2", "babel", "pyhanko"),
+    *("lime", "typst", "jinja2", "pyhanko"),
 )
 
 

@@ -7,7 +7,6 @@ from typing import Literal
 import msgspec
 
 TemplateKey = Literal["plain", "ll144", "annex-iv", "model-card"]
-LanguageKey = Literal["en", "de", "fr"]
 Paper = Literal["a4", "us-letter"]
 #: What is shown of single people: everything; only invented people; values in bands.
 Redaction = Literal["none", "synthetic", "bands"]
@@ -69,8 +68,6 @@ class Choice(msgspec.Struct, frozen=True):
     ----------
     template : str
         Which kind of report.
-    language : str
-        Of numbers and dates; and of the texts, where there is a catalogue.
     paper : str
         The size of its pages.
     redaction : str
@@ -83,7 +80,6 @@ class Choice(msgspec.Struct, frozen=True):
     """
 
     template: TemplateKey = "plain"
-    language: LanguageKey = "en"
     paper: Paper = "a4"
     redaction: Redaction = "none"
     standard: Standard = "ua-1+a-3a"

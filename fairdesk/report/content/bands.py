@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fairdesk.results.events import Rows
-from fairdesk.wording.language import fixed, localised, say
+from fairdesk.wording.language import fixed, say
 
 #: What fewer rows than this have in common is not told; the sentences about it say this number.
 FEWEST = 5
@@ -62,4 +62,4 @@ def band_text(edges: Sequence[float], value: float, *, integral: bool) -> str:
 
 
 def _number(value: float) -> str:
-    return localised(f"{value:,.10g}")
+    return f"{value:,.10g}"

@@ -16,12 +16,12 @@ from fairdesk.audit.store.details import Choice, TemplateKey
 from fairdesk.document.blocks import Block, Chart, Grid, Report, Section, without_empty
 from fairdesk.errors import ReportError
 from fairdesk.report import appendix
-from fairdesk.wording.language import say, using
+from fairdesk.wording.language import say
 
 #: What no report can do without: what was not measured, and how to check the rest.
 _ALWAYS = frozenset(("limits", "card-caveats", "evidence"))
 #: And what a final one cannot either.
-_FINAL = frozenset(("summary", "card-figures"))
+_FINAL = frozenset(("card-figures",))
 #: What the rule that a template follows asks for: these sections, with all that they hold.
 _OF_TEMPLATES: dict[TemplateKey, frozenset[str]] = {
     "ll144": frozenset(("rates", "ll144", "ll144-data", "unknown")),
@@ -78,8 +78,7 @@ def parts(report: Report, choice: Choice) -> tuple[Part, ...]:
                 part = Part(key, _title(block), section.title, shown, stays)
                 found.setdefault(key, part)
     if appendix.has_any(report):
-        with using(report.language):
-            key, title = appendix.KEY, say(appendix.TITLE)
+        key, title = appendix.KEY, say(appendix.TITLE)
         found[key] = Part(key, title, title, key not in choice.left_out, required=False)
     return tuple(found.values())
 

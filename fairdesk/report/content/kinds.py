@@ -32,10 +32,10 @@ class Template(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-#: The sections of every plain report, each always with the same number.
+#: The sections of a plain report, of what was run: what decides first, then how to check it.
 _PLAIN = (
-    *("summary", "outcomes", "errors", "results", "certification", "subtle", "mitigation"),
-    *("limits", "system", "sign-off", "data", "model", "method", "evidence"),
+    *("outcomes", "errors", "results", "subtle", "mitigation", "limits", "system", "sign-off"),
+    *("certification", "data", "model", "method", "evidence"),
 )
 
 #: The points of the Annex, with its numbers; behind them the test report.

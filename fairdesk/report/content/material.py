@@ -25,7 +25,7 @@ from fairdesk.report.content.redaction import Shown
 from fairdesk.report.content.status import Status
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.language import say
+from fairdesk.wording.language import fixed, say
 
 #: The sections on rows with protected attributes.
 _OF_GROUPS = ("outcomes", "errors", "results", "pairs", "compared", "certification")
@@ -165,13 +165,24 @@ class Material:
         """Whether decisions were measured by labels."""
         return any(line.positives is not None for each in self.group_tables for line in each.lines)
 
+    @property
+    def parts_done(self) -> tuple[tuple[str, bool], ...]:
+        """The parts of a full audit, each with whether it was run."""
+        rows = bool(self.spec.domain.protected.size)
+        parts = (
+            ("group metrics", self.measured is not None, bool(self.spec.domain.grouping)),
+            ("an estimate or a search", self.one_by_one, rows),
+            ("certification", bool(self.proofs), rows),
+            ("subgroup discovery", bool(self.subtle), True),
+            ("mitigation", bool(self.repairs), rows),
+        )
+        return tuple((name, done) for name, done, possible in fixed(parts) if possible)
+
     @cached_property
     def chapters(self) -> tuple[str, ...]:
         """The keys of the report's sections, in their order; see `fairdesk.report.order`.
 
-        The plain report has all of its sections, whatever was run, so that a section has the same
-        number in each: what was not run says so. The others have what there is to tell, and so has
-        a report on texts alone: no method could fill the sections on groups of rows.
+        A report has sections on what was run; the limitations name what was not.
         """
         there = {
             "compared": not self.spec.predictions,
@@ -183,12 +194,11 @@ class Material:
             "pairs": self.one_by_one,
             "mitigation": bool(self.repairs),
         }
-        whole = self.choice.template == "plain"
         never = () if self.spec.domain.grouping else _OF_GROUPS
         return tuple(
             key
             for key in TEMPLATES[self.choice.template].chapters
-            if (whole or there.get(key, True)) and key not in (*self.choice.left_out, *never)
+            if there.get(key, True) and key not in (*self.choice.left_out, *never)
         )
 
     def number(self, chapter: str) -> int:

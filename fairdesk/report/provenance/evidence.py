@@ -73,7 +73,7 @@ def last_moment(spec: AuditSpec, log: Sequence[LogEntry]) -> datetime:
 
 
 def date_text(when: datetime) -> str:
-    """Write a time: ``21 November 2026, 01:32 UTC``; as the report's language does."""
+    """Write a time: ``21 November 2026, 01:32 UTC``."""
     return moment_text(when)
 
 

@@ -9,13 +9,10 @@ import msgspec
 from fairdesk.charts import svg
 from fairdesk.charts.shapes import Laid, Paper
 from fairdesk.charts.type import LEAD, extent
-from fairdesk.document.blocks import Answer, Block, Chart, Report
+from fairdesk.document.blocks import Block, Chart, Report
 
 #: The width of every chart: the text width of the report's page.
 WIDTH = 460.0
-
-#: The width of the small charts of the summary, beside its sentences.
-NARROW = 210.0
 
 
 def paper(width: float = WIDTH) -> Paper:
@@ -24,7 +21,7 @@ def paper(width: float = WIDTH) -> Paper:
 
 
 class Shown(Protocol):
-    """A chart of the kit that is told in the language of the report."""
+    """A chart of the kit."""
 
     def alt(self) -> str:
         """Tell it in words."""
@@ -41,7 +38,7 @@ class Picture(NamedTuple):
 
 
 def with_drawings(report: Report) -> Report:
-    """Return a report whose charts are drawn for its page, in its language."""
+    """Return a report whose charts are drawn for its page."""
     board = report.board
     if board is not None and board.chart is not None:
         board = msgspec.structs.replace(board, chart=_drawn_chart(board.chart, WIDTH))
@@ -57,8 +54,6 @@ def with_drawings(report: Report) -> Report:
 
 def _drawn_block(block: Block) -> Block:
     match block:
-        case Answer(chart=Chart() as small):
-            return msgspec.structs.replace(block, chart=_drawn_chart(small, NARROW))
         case Chart():
             return _drawn_chart(block, WIDTH)
     return block

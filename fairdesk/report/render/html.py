@@ -20,7 +20,7 @@ import msgspec
 from fairdesk.document.blocks import Report, evidence_in, terms_in
 from fairdesk.report.render.formulas import formula
 from fairdesk.report.render.pdf import printable
-from fairdesk.wording.language import frame
+from fairdesk.wording.language import FRAME
 from fairdesk.wording.statements import Evidence
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def page(report: Report) -> str:
         report=content,
         sections=sections,
         places={each["key"]: each for each in _places(sections)},
-        words=frame(report.language),
+        words=FRAME,
         marks=[kind for kind in get_args(Evidence) if kind and kind in used],
         terms=terms_in(report),
         draft=report.status != "Final",
@@ -100,8 +100,6 @@ def _section(number: int, section: dict[str, Any]) -> dict[str, Any]:
         match block["type"]:
             case "chart":
                 block["drawing"] = _inline(block["svg"], block["id"])
-            case "answer" if block["chart"] is not None:
-                block["drawing"] = _inline(block["chart"]["svg"], block["id"])
             case "formula":
                 block["math"] = formula(block["key"], block["alt"])
     return {

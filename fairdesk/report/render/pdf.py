@@ -20,7 +20,7 @@ from fairdesk.document.blocks import Report, evidence_in, terms_in
 from fairdesk.files import resources
 from fairdesk.report.render import logo
 from fairdesk.report.render.lettering import parted
-from fairdesk.wording import language
+from fairdesk.wording.language import FRAME
 
 if TYPE_CHECKING:
     from typst import Fonts, PDFStandard
@@ -99,7 +99,7 @@ def document(report: Report, standard: Standard = "ua-1+a-3a") -> Document:
     import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
     _forget_earlier()
-    remark = language.frame(report.language)["unkept"].format(standard=_PROMISES[standard])
+    remark = FRAME["unkept"].format(standard=_PROMISES[standard])
     attempts: tuple[tuple[bool, Standard, str], ...] = (
         (False, standard, ""),
         (True, standard, ""),
@@ -197,10 +197,8 @@ def _forget_earlier() -> None:
 
 
 def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
-    """Return typst its inputs: the report, and what is told around it in the report's language."""
-    words = language.frame(report.language)
-    with language.using(report.language):
-        signs = language.language()
+    """Return typst its inputs: the report, and what is told around it."""
+    words = FRAME
     attached = standard != "a-2a"
     used = evidence_in(report)
     left_out = words["left out"].format(parts="; ".join(report.left_out))
@@ -209,8 +207,6 @@ def _inputs(report: Report, standard: Standard, remark: str) -> dict[str, str]:
     setting = {
         "words": words,
         "fonts": {**_FONTS, "others": _OTHER_FONTS},
-        "decimal": signs.decimal,
-        "group": signs.group,
         "draft": draft,
         "status": words["Draft" if draft else "Final"],
         "standing": words["unsigned" if draft else "Final"],
@@ -232,7 +228,7 @@ def _content(report: Report) -> object:
     content: dict[str, Any] = msgspec.to_builtins(report)
     blocks = [block for section in content["sections"] for block in section["blocks"]]
     for block in (*blocks, *([content["board"]] if content["board"] else [])):
-        chart = block.get("chart") if block["type"] in ("answer", "board") else block
+        chart = block.get("chart") if block["type"] == "board" else block
         if chart is not None and "svg" in chart:
             chart["svg"], letters = parted(printable(chart["svg"]))
             chart["letters"] = msgspec.to_builtins(letters)

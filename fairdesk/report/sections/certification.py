@@ -31,7 +31,7 @@ from fairdesk.document.blocks import (
     chart_block,
     stated,
 )
-from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.content.material import Material
 from fairdesk.report.sections.plan.compared import allowed_values, compared_values
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
@@ -46,18 +46,8 @@ from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording.certified.neighbourhoods import NOT_MEANT, neighbourhoods_of
-from fairdesk.wording.language import fixed, localised, say
+from fairdesk.wording.language import fixed, say
 
-_NOT_PROVEN = (
-    "a certification method (Certification, FairQuant or Fairify). It would show for which "
-    "share of the input domain it is proven that no change of protected values changes the "
-    "decision, and for which share it is proven that one does."
-)
-_NO_MODEL = (
-    "every certification method, because no model is available. It would show for which "
-    "share of the input domain it is proven that no change of protected values changes the "
-    "decision."
-)
 _OF_WHOM = fixed(
     "Certification covers every combination of allowed values, not real individuals; most "
     "combinations do not resemble any data row."
@@ -87,9 +77,6 @@ _READABLE = 10**9
 
 def certification(material: Material) -> Section:
     """Say what was proven by each run that proves."""
-    if not material.proofs:
-        what = _NO_MODEL if material.spec.predictions else _NOT_PROVEN
-        return Section("Certification", (not_run(what),))
     read = f"{say(proof_words.VERDICTS)} {say(proof_words.ROUNDED)}"
     blocks: list[Block] = [Text(read, lead=say("How to read it."))]
     if covers := _rules(material):
@@ -564,4 +551,4 @@ def _by_size(region: Region) -> tuple[float, float]:
 
 def _exactly(count: int) -> str:
     """Write a whole number of any size, to its last digit."""
-    return localised(f"{count:,}")
+    return f"{count:,}"

@@ -49,11 +49,6 @@ _NO_SEARCH = (
     "a search for individual discrimination. It would show whether there are instances whose "
     "decision changes when only a protected attribute changes, with examples."
 )
-_NO_MODEL = (
-    "every search for individual discrimination, because no model is available to query. It "
-    "would show whether there are instances whose decision changes when only a protected "
-    "attribute changes."
-)
 _NOT_HOW_OFTEN = fixed("The number of pairs does not show how often this happens.")
 #: Values of each protected attribute in the chart of an audit study.
 _MOST_VALUES = 12
@@ -66,8 +61,6 @@ def results(material: Material) -> Section:
 
     What each run drew and tried is in the appendix.
     """
-    if not material.one_by_one:
-        return Section(_RESULTS, (not_run(_NO_MODEL if material.spec.predictions else _NO_SEARCH),))
     told = _told(material)
     compared = _shares_compared(material)
     blocks: list[Block] = [*_how_often(material, told), *_studied(material), *compared]

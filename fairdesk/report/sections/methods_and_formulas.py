@@ -17,6 +17,7 @@ from fairdesk.audit.store import hash_chain
 from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
 from fairdesk.document.blocks import (
     Block,
+    Callout,
     Code,
     Fact,
     Facts,
@@ -33,7 +34,7 @@ from fairdesk.report.provenance import evidence
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.trials import chosen_of, trials_of
-from fairdesk.wording import comparisons, words
+from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.rules import rule_phrase
@@ -57,6 +58,10 @@ _NEARLY = 0.95
 _OF_COLUMNS = ("bins", "subsets")
 
 #: What a version may be of but programs, and its name in the report.
+_NO_VERDICT = (
+    "This report presents evidence. It draws no legal conclusion and does not decide whether the "
+    "system may be used; that rests with those accountable for its use."
+)
 _COMPUTER = fixed({"system": "Operating system", "processor": "Processor"})
 
 
@@ -67,11 +72,29 @@ def limits(material: Material) -> Section:
     return Section(
         "Limitations",
         (
+            *_not_done(material),
             *_known_limits(material),
             *([Text(hidden, lead="Omitted from this report.")] if hidden else ()),
             *([Heading("Limitations stated by the auditor"), Facts(known)] if known else ()),
         ),
     )
+
+
+def _not_done(material: Material) -> Iterator[Block]:
+    """Yield what was not run, and what changed while runs were made."""
+    if material.spec.predictions:
+        yield Callout(
+            say("No model."),
+            say(
+                "Only decisions are available, so the audit compares groups. Whether the decision "
+                "depends on a protected attribute for an individual cannot be tested."
+            ),
+        )
+    elif missing := [say(name) for name, done in material.parts_done if not done]:
+        yield Text(say("{parts}.", parts=words.capital(words.joined(missing))), lead="Not run:")
+    for run in material.runs:
+        if changed := figures.changed_answers(run):
+            yield Callout(say("Outputs changed."), changed)
 
 
 def _known_limits(material: Material) -> Iterator[Block]:
@@ -127,6 +150,7 @@ def _of_all(material: Material) -> Iterator[Text]:
     if weights := words.unweighted(material.spec.columns, material.spec.mapping):
         yield Text(weights)
     yield from passages.limits("all")
+    yield Text(_NO_VERDICT)
 
 
 def method(material: Material) -> Section:

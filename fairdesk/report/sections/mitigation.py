@@ -22,7 +22,7 @@ from fairdesk.document.blocks import (
     chart_block,
     stated,
 )
-from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
 from fairdesk.results.mitigation import Repair
 from fairdesk.results.trials import (
@@ -44,11 +44,6 @@ WHAT = (
     "the training data and retrains the model. The audited system is not changed: the results "
     "describe models that were trained in this audit, to measure whether this helps and what it "
     "costs."
-)
-_NOT_REPAIRED = "a mitigation. It would show what retraining the model changes."
-_NO_MODEL = (
-    "every mitigation, because no model is available to retrain. It would show whether "
-    "training with other rows reduces discrimination, and what that costs."
 )
 _KINDS = (
     "Three types of evidence are kept apart. Observed figures were counted on the test rows, "
@@ -82,9 +77,6 @@ _BEFORE_AFTER_WIDTHS = (1.3, 1.15, 1.15, 1.15, 1.3, 1.3)
 
 def mitigation(material: Material) -> Section:
     """Show what each repair tried, what came of it, and what that does not show."""
-    if not material.repairs:
-        what = _NO_MODEL if material.spec.predictions else _NOT_REPAIRED
-        return Section("Mitigation", (not_run(what),))
     blocks: list[Block] = []
     for run in material.repairs:
         blocks += _run_blocks(material, run)

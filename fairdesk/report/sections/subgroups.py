@@ -22,7 +22,7 @@ from fairdesk.document.blocks import (
     chart_block,
     stated,
 )
-from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate, Variant
@@ -47,11 +47,6 @@ _WIDTHS = {
 _NEIGHBOURS = 5
 #: Terms that are listed, and texts that are shown.
 _TERMS, _EXAMPLES = 60, 5
-_NOT_SEARCHED = (
-    "subgroup discovery (TestSGD and others). It would show for which subgroups, defined by "
-    "several protected attributes together, decisions differ from those for all others, with "
-    "their support, rates, intervals and corrected p-values."
-)
 #: What a list of subgroups shows: of texts or of rows, with a significant gap or without.
 _CAPTIONS = fixed(
     {
@@ -67,8 +62,6 @@ _CAPTIONS = fixed(
 
 def subtle(material: Material) -> Section:
     """Show what each method found of groups that nobody named beforehand."""
-    if not material.subtle:
-        return Section("Subgroup discovery", (not_run(_NOT_SEARCHED),))
     blocks: list[Block] = []
     if len(material.subtle) > 1:
         blocks.append(_side_by_side(material))

@@ -1,20 +1,16 @@
-"""The report's summary: each question of an audit with its best answer, on one page."""
+"""The answers to an audit's questions as statements, for the kinds of report that print them."""
 
 from __future__ import annotations
 
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.selection import answers
 from fairdesk.document import blocks
-from fairdesk.document.blocks import Block, Callout, Section, Statement, Text
+from fairdesk.document.blocks import Statement
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections.pairs import pair_key
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say, say_many
 
-_NO_VERDICT = (
-    "This report presents evidence. It draws no legal conclusion and does not decide whether the "
-    "system may be used; that rests with those accountable for its use."
-)
 #: The section that says more of each answer.
 _CHAPTERS = {
     Question.GROUPS: "outcomes",
@@ -24,37 +20,6 @@ _CHAPTERS = {
     Question.SUBGROUPS: "subtle",
     Question.MITIGATION: "mitigation",
 }
-
-
-def summary(material: Material) -> Section:
-    """Answer the questions of an audit in their order, with the best evidence of all runs."""
-    made: list[Block] = []
-    unanswered: dict[str, list[str]] = {}
-    for answer in found(material):
-        if answer.known:
-            made.append(_block(material, answer))
-        else:
-            # what is missing for several questions is said once
-            unanswered.setdefault(answer.said.sentence, []).append(answer.question.title)
-    made += [Text(why, lead=" ".join(questions)) for why, questions in unanswered.items()]
-    if material.spec.predictions:
-        made.append(
-            Callout(
-                say("No model."),
-                say(
-                    "Only decisions are available, so the audit compares groups. "
-                    "Whether the decision depends on a protected attribute for an individual "
-                    "cannot be tested."
-                ),
-            )
-        )
-    made += [
-        Callout(say("Outputs changed."), changed)
-        for run in material.runs
-        if (changed := figures.changed_answers(run))
-    ]
-    made.append(Text(_NO_VERDICT))
-    return Section("Summary", tuple(made), fresh=True)
 
 
 def found(material: Material) -> tuple[Answer, ...]:
@@ -72,13 +37,7 @@ def statements(material: Material) -> tuple[Statement, ...]:
     return tuple(_statement(material, each) for each in found(material) if each.known)
 
 
-def _block(material: Material, answer: Answer) -> blocks.Answer:
-    chart = None if answer.chart is None else blocks.chart_block(answer.chart)
-    return blocks.Answer(answer.question.title, _statement(material, answer), chart)
-
-
 def _statement(material: Material, answer: Answer) -> Statement:
-    # one paragraph: all answers are to stay on one page
     details = " ".join(filter(None, (*answer.details, _source(material, answer))))
     return blocks.stated(answer.said, (details,), place=_place(material, answer.question))
 

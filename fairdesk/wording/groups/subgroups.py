@@ -388,10 +388,15 @@ def _widest_counted(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet
         points=_points(rule_set, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
     )
-    label = say("Gap to all others, in percentage points")
+    above = rule_set.phi_in > rule_set.phi_out
+    label = (
+        say("Percentage points above all others")
+        if above
+        else say("Percentage points below all others")
+    )
     value = words.number(100 * quoted_gap(rule_set), 1)
     if not rule_set.outcome:
-        label = say("Gap in mean score to all others")
+        label = say("Difference in mean score from all others")
         value = words.number(quoted_gap(rule_set), 3)
     return Statement("observed", label, value, f"{counted} {estimated}", counted)
 

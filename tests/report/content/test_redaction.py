@@ -36,7 +36,6 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
-from fairdesk.wording.language import using
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of
 from tests.report.details import example_details
@@ -377,8 +376,6 @@ def test_what_is_said_has_the_number_that_is_kept_to():
     for way in WAYS:
         assert f"fewer than {FEWEST} rows" in SENTENCES[way]
         assert f"1 to {FEWEST - 1} " in SENTENCES[way]
-    with using("de"):
-        assert band_text((1000.0, 2000.5), 1500.0, integral=False) == "1.000 to under 2.000,5"
 
 
 def test_bands_have_names_that_touch_and_do_not_overlap():

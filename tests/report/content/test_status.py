@@ -246,7 +246,7 @@ def test_what_cannot_be_seen_is_not_filled_in(store, blank):
         Choice(left_out=("pairs",)),
         Choice(added=("background/cost",)),
         Choice(redaction="bands"),
-        Choice(language="de"),
+        Choice(paper="us-letter"),
     ],
 )
 def test_another_form_than_the_one_that_was_marked_is_a_draft(store, other, tmp_path):

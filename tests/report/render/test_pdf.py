@@ -303,15 +303,6 @@ def test_what_was_left_out_is_said():
     )
 
 
-def test_numbers_and_words_of_another_language():
-    cells = (("1.234,5",), ("7",))
-    made = report(Section("x", (Grid(("n",), cells, (1.0,), (0,)),)), language="de")
-    found = read(made)
-    # nothing was translated, so it is an English text
-    assert found.trailer["/Root"]["/Lang"] == "en-GB"
-    assert "1.234,5" in text_of(found)
-
-
 # accessible and kept
 
 

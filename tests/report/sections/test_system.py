@@ -104,12 +104,6 @@ def test_a_long_statement_of_independence_stands_in_its_section_alone(store):
     assert facts_of(report.sections[8])["Independence"] == long.strip()
 
 
-def test_the_cover_is_in_the_language_of_the_report(store):
-    store.write_details(example_details("plain"))
-    report = make_report(store, Choice("plain", language="de"))
-    assert "20. November 2026" in {fact.value for fact in report.cover}
-
-
 def test_who_signs_has_a_line_each(store):
     signers = (Signer("A", "Auditor", "today"), Signer(" "), Signer("B"))
     store.write_details(Details(signers=signers))

@@ -271,7 +271,7 @@ def told_otherwise(manifest, member):
 def test_a_manifest_of_before_agrees_also_when_the_audit_went_on(folder, template, redaction):
     audit, page = folder / "audit.fairdesk", folder / "page.html"
     with Store.open(audit) as store:
-        write_report(store, page, "html", Choice(template, redaction=redaction, language="de"))
+        write_report(store, page, "html", Choice(template, redaction=redaction))
     given = (page, page.with_name("page.html.manifest.json"))
     with Store.open(audit) as store:
         store.note(2, "Later.")

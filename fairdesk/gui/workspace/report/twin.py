@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairdesk.document.blocks import (
-    Answer,
     Block,
     Board,
     Callout,
@@ -65,9 +64,6 @@ def _lines(block: Block) -> Iterator[str]:
             label = f"{block.label}: {block.number}. " if block.number else ""
             yield f"{label}{block.sentence}{_kind(block.evidence)}"
             yield from block.details
-        case Answer():
-            yield from ("", block.question, *_lines(block.said))
-            yield from [] if block.chart is None else [f"Chart: {block.chart.alt}"]
         case Callout():
             yield f"{block.word} {block.text}"
         case Facts():

@@ -29,21 +29,6 @@ _BY_CATEGORY: Final[TemplateKey] = "ll144"
 _SIGNERS = "signers"
 #: What can be chosen of the report's form: field of `Choice`, label, choices with what each means.
 _FORM: Final[tuple[tuple[str, str, dict[str, tuple[str, str]]], ...]] = (
-    (
-        "language",
-        "Lang&uage",
-        {
-            "en": ("English: 1,234.5", ""),
-            "de": (
-                "German: 1.234,5",
-                "Numbers and dates; sentences stay English where no translation is installed.",
-            ),
-            "fr": (
-                "French: 1 234,5",
-                "Numbers and dates; sentences stay English where no translation is installed.",
-            ),
-        },
-    ),
     ("paper", "Paper si&ze", {"a4": ("A4", ""), "us-letter": ("US Letter", "")}),
     (
         "redaction",

@@ -133,8 +133,8 @@ def numbered(name: str, column: Column) -> Input:
 def guess_sentence(columns: Sequence[str]) -> str:
     """Return a sentence that names the columns whose numbers were only guessed."""
     return (
-        f"The numbers of the values of {listing(columns)} are a guess: no file states them, and "
-        "each value is sent as its place in the alphabet, from 0."
+        f"The values of {listing(columns)} are numbered alphabetically, from 0. No file states "
+        "their numbers: confirm that the model was trained that way."
     )
 
 
