@@ -270,9 +270,9 @@ class Summary(NamedTuple):
     final: bool
 
 
-def summarised(store: Store) -> Summary:
+def summarised(store: Store, choice: Choice | None = None) -> Summary:
     """Answer an audit's questions as far as its report may show them."""
-    choice = store.choice()
+    choice = choice or store.choice()
     stands = standing(store, choice.template, choice)
     material = _material(store, choice, stands)
     with naming(material.shown.name):

@@ -12,7 +12,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.fields import fields_of
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.status import mark_final
-from fairdesk.report.document import make_report
+from fairdesk.report.document import make_report, summarised
 from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into, spec_of, write_people
@@ -89,9 +89,7 @@ def test_the_tests_are_listed_with_their_times_and_places(audited, report):
 
 
 def test_findings_are_those_of_the_summary_each_with_what_it_rests_on(audited, report):
-    summary = [
-        each.said for each in blocks_of(section_of(make_report(audited), "summary"), "Answer")
-    ]
+    summary = [each.said for each in summarised(audited).answers if each.known]
     testing = blocks_of(section_of(report, "annex-2"), "Statement")
     assert [each.sentence for each in testing] == [each.sentence for each in summary]
     assert {each.evidence for each in testing} == {"example", "observed"}

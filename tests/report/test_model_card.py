@@ -7,12 +7,13 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
+from fairdesk.answers.answer import Question
 from fairdesk.audit.store.details import Choice, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.fields import fields_of
 from fairdesk.report.content.status import mark_final
-from fairdesk.report.document import make_pdf, make_report
+from fairdesk.report.document import make_pdf, make_report, summarised
 from fairdesk.results.proofs import Proven
 from tests import phrases
 from tests.report import repairs
@@ -88,10 +89,9 @@ def test_of_many_intersections_those_with_the_lowest_rates_are_listed(tmp_path):
 
 
 def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, report):
-    summary = [
-        each.said for each in blocks_of(section_of(make_report(audited), "summary"), "Answer")
-    ]
-    repaired = {each.sentence for each in summary if each.place == "mitigation"}
+    answers = [each for each in summarised(audited).answers if each.known]
+    summary = [each.said for each in answers]
+    repaired = {e.said.sentence for e in answers if e.question is Question.MITIGATION}
     assert repaired
     told = {each.sentence for each in blocks_of(section_of(report, "card-figures"), "Statement")}
     assert not told & repaired

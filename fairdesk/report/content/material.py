@@ -171,7 +171,7 @@ class Material:
         rows = bool(self.spec.domain.protected.size)
         parts = (
             ("group metrics", self.measured is not None, bool(self.spec.domain.grouping)),
-            ("an estimate or a search", self.one_by_one, rows),
+            ("an estimate or a search", self.one_by_one and bool(self.runs), rows),
             ("certification", bool(self.proofs), rows),
             ("subgroup discovery", bool(self.subtle), True),
             ("mitigation", bool(self.repairs), rows),
@@ -188,7 +188,7 @@ class Material:
             "compared": not self.spec.predictions,
             "method": not self.spec.predictions or bool(self.runs),
             "errors": self.judged,
-            "results": self.one_by_one,
+            "results": self.one_by_one and bool(self.runs),
             "subtle": bool(self.subtle),
             "certification": bool(self.proofs),
             "pairs": self.one_by_one,

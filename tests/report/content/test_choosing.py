@@ -105,7 +105,7 @@ def test_a_heading_at_the_end_with_nothing_below_it_vanishes():
     ("template", "final", "stays"),
     [
         ("plain", False, {"limits", "limits/m"}),
-        ("plain", True, {"limits", "limits/m", "summary"}),
+        ("plain", True, {"limits", "limits/m"}),
         ("ll144", False, {"limits", "limits/m", "rates", "rates/sex"}),
     ],
 )

@@ -264,11 +264,3 @@ def test_another_form_than_the_one_that_was_marked_is_a_draft(store, other, tmp_
     mark_final(store, "plain", other)
     assert make_report(store, other).status == "Final"
     assert make_report(store).status == standing(store, "plain").word == "Draft"
-
-
-def test_a_wish_that_a_final_report_does_not_grant_is_no_other_form(store):
-    """A report tells in its manifest what it grants; made again from that it is the same."""
-    store.write_details(example_details("plain"))
-    mark_final(store, "plain", Choice(left_out=("summary",)))
-    assert make_report(store, Choice(left_out=("summary",))) == make_report(store, Choice())
-    assert make_report(store, Choice()).status == "Final"

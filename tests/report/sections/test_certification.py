@@ -1,9 +1,10 @@
 """The report's section on what is proven: every number in it is true, and nothing is mixed."""
 
+import re
+
 import msgspec
 import pytest
 
-from fairdesk.answers.answer import Question
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.report.document import make_report
@@ -110,16 +111,6 @@ def made(folder, *runs, search=False, added=()):
         return make_report(store, Choice(added=added))
 
 
-def certain_of(report):
-    """Return the summary's answer to what is certain."""
-    (answer,) = (
-        each
-        for each in blocks_of(section_of(report, "summary"), "Answer")
-        if each.question == Question.CERTAIN.title
-    )
-    return answer
-
-
 @pytest.fixture(scope="module")
 def text(tmp_path_factory):
     folder = tmp_path_factory.mktemp("proof")
@@ -149,8 +140,6 @@ def text(tmp_path_factory):
         "fairdesk verify",
         phrases.STOPPED,
         "Certified share",
-        "Source: Certification, run 3; ",
-        "; also run 2.",
     ],
 )
 def test_the_section_holds(text, held):
@@ -169,13 +158,6 @@ def test_the_section_gives_the_sentences_of_its_figures(text, tmp_path):
 
 def test_pairs_that_carry_most_come_first(text):
     assert text.index("exactly 6.00 % exactly 94.00 %") < text.index("3.10 % 95.00 %")
-
-
-def test_without_a_proof_the_section_says_that_in_one_line(tmp_path):
-    report = made(tmp_path, search=True)
-    (told,) = section_of(report, "certification").blocks
-    assert told.lead == "Not run:"
-    assert "5 Certification" in words_of(report)
 
 
 def test_what_is_proven_comes_first_and_how_it_was_obtained_last(tmp_path):
@@ -220,7 +202,7 @@ def test_the_domain_that_it_speaks_of_is_listed(tmp_path):
 def test_a_proof_alone_is_no_failed_search(tmp_path):
     text = words_of(made(tmp_path, (FIGURES, "done")))
     assert phrases.NOTHING_FOUND not in text
-    assert "No search was run; section 5 shows what is certified." in text
+    assert re.search(r"No search was run; section \d shows what is certified.", text)
 
 
 def test_what_cannot_be_looked_into_is_estimated_and_says_so(tmp_path):
@@ -248,13 +230,6 @@ def test_data_rows_with_their_neighbours_have_a_bar_and_say_what_that_is_not(tmp
     (said,) = blocks_of(section, "Statement")
     assert (said.number, said.evidence) == ("150 of 190 applicants", "proven")
     assert NOT_MEANT in words_of(report)
-    assert certain_of(report).said.number == "150 of 190 applicants"
-
-
-def test_the_summary_shows_what_is_proven_at_a_glance(tmp_path):
-    answer = certain_of(made(tmp_path, (FIGURES, "done")))
-    assert answer.said.evidence == "proven"
-    assert "89.93 % certified" in answer.chart.alt.replace("\u00a0", " ")
 
 
 def test_what_is_proven_and_what_is_estimated_stand_apart(tmp_path):
@@ -263,11 +238,6 @@ def test_what_is_proven_and_what_is_estimated_stand_apart(tmp_path):
     assert (proven.number, proven.evidence) == ("At least 89.93\u00a0%", "proven")
     assert "estimated" not in " ".join((proven.sentence, *proven.details))
     assert (estimated.number, estimated.evidence) == ("41.0\u00a0%", "estimated")
-    said = certain_of(report).said
-    assert (said.number, said.sentence) == (proven.number, proven.sentence)
-    # what is estimated is told below it, as what it is
-    (guess,) = (each for each in said.details if "41.0" in each)
-    assert phrases.NOT_CERTIFIED in guess
 
 
 def test_nobody_found_among_those_drawn_gives_a_bound(tmp_path):
@@ -289,9 +259,6 @@ def test_where_nothing_is_proven_nothing_is_marked_as_proven(tmp_path):
         estimated=None,
     )
     report = made(tmp_path, ((nothing,), "stopped"))
-    told = certain_of(report).said
-    assert (told.number, told.evidence) == ("", "")
-    assert told.sentence.startswith(phrases.NOTHING_PROVEN)
     (stated,) = blocks_of(section_of(report, "certification"), "Statement")
     assert (stated.number, stated.evidence) == ("", "")
 

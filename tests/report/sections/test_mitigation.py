@@ -7,7 +7,6 @@ import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.report.document import make_report
-from fairdesk.report.render.pdf import Preview
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Retrained
 from fairdesk.wording import mitigation as mitigation_words
@@ -16,9 +15,6 @@ from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into
 from tests.report.reading import section_of, text_of, whole_section, words_of
-from tests.report.sections.test_certification import DOMAIN, PEOPLE
-from tests.report.test_group_sections import RULES, TABLES
-from tests.wording.test_figures import SHARE
 
 SVG = "{http://www.w3.org/2000/svg}"
 MODEL = b"a model"
@@ -71,7 +67,7 @@ def cells(grids):
     return " ".join(cell for grid in grids for row in grid.rows for cell in row)
 
 
-def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter):
+def test_each_repair_has_a_heading_and_its_result(whole, chapter):
     report, text = whole
     section = section_of(report, "mitigation")
     headings = [each.text for each in blocks(section, "Heading")]
@@ -83,12 +79,6 @@ def test_each_repair_has_a_heading_and_its_result_in_the_summary(whole, chapter)
         "What this does not show",
     ]
     assert "Mitigation: What a mitigation is" in [e.text for e in blocks(chapter, "Heading")]
-    (summary,) = (each for each in report.sections if each.title == "Summary")
-    # of all mitigations the summary tells the newest, and names the others
-    said = blocks(summary, "Answer")[-1].said
-    assert (said.number, said.place) == ("2,610", "mitigation")
-    assert "run 5" in said.details[-1]
-    assert said.details[-1].endswith("; also runs 2, 3 and 4.")
     stated = [each.number.replace("\u00a0", " ") for each in blocks(chapter, "Statement")]
     assert stated == ["1.01 %", "10.10", "", "2,610"]
     assert "The subgroup sex = male; the decision “1”" in text
@@ -212,16 +202,6 @@ def test_what_it_does_not_show_and_its_formulas_are_told(whole):
     assert "describe models that were trained in this audit" in text
 
 
-def test_without_repairs_one_line_says_so(tmp_path):
-    with people_store(tmp_path) as store:
-        run_into(store, options={"global_num": 20, "local_num": 10})
-        report = make_report(store)
-    (told,) = section_of(report, "mitigation").blocks
-    assert told.lead == "Not run:"
-    assert told.text.endswith("what retraining the model changes.")
-    assert "Brier" not in words_of(report)
-
-
 def test_the_finding_comes_first_and_how_it_was_obtained_last(chapter):
     kinds = [type(block).__name__ for block in chapter.blocks]
     assert kinds[:2] == ["Heading", "Statement"]
@@ -242,21 +222,3 @@ def test_a_repair_that_failed_at_once_is_told_as_that(tmp_path):
         text = text_of(store)
     assert phrases.NOTHING_REPAIRED in text
     assert f"The model {phrases.NOT_RETRAINED}." in text
-
-
-def test_the_summary_is_one_page_with_every_question_answered(tmp_path):
-    with people_store(tmp_path, ("sex", "job")) as store:
-        run_into(store, options={"global_num": 20, "local_num": 10})
-        for method, told in (
-            ("groups", TABLES),
-            ("estimate", (SHARE,)),
-            ("testsgd", RULES),
-            ("certify", (DOMAIN, PEOPLE)),
-            ("repair-aequitas", repairs.FIGURES),
-        ):
-            repaired(store, RunSpec(method), told)
-        report = make_report(store)
-    summary, following = report.sections[:2]
-    assert len(blocks(summary, "Answer")) == 6
-    places = Preview(report).places()
-    assert places[following.key] == places[summary.key] + 1
