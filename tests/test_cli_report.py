@@ -193,7 +193,7 @@ def test_what_the_audit_drops_can_be_shown_again(audit, tmp_path, capsys):
     ("arguments", "said"),
     [
         (("--leave-out", "result"), "no part “result”. Parts with similar names: results"),
-        (("--add", "summray"), "similar names: summary"),
+        (("--add", "outcmoes"), "similar names: outcomes"),
         (("--leave-out", "limits"), "“Limitations” cannot be omitted"),
     ],
 )

@@ -128,7 +128,7 @@ def test_a_low_ratio_that_chance_may_explain_has_another_sign(tmp_path):
     (run, *others) = found.runs
     unsure = found._replace(runs=(msgspec.structs.replace(run, figures=(table,)), *others))
     text = screen.screen(unsure)
-    assert "~ may be due to chance" in text
+    assert f"~ {phrases.MAY_BE_CHANCE}" in text
     assert "! below" not in text
     assert summary.lowest_ratio(unsure) == 1.0
 
@@ -197,7 +197,7 @@ def test_what_failed_is_the_first_to_check_and_nothing_measured_is_said(tmp_path
     assert "CHECK Random-sample estimate: Failed after" in said
     assert "The model is gone." in said
     # the records are there without any method
-    assert "in the records" in text
+    assert phrases.IN_THE_RECORDS in text
     assert screen.DECIDED[0] not in text
     assert "NOT KNOWN How often does the decision depend on a protected attribute?" in said
 

@@ -196,10 +196,10 @@ def _question(spec: AuditSpec, compared: Sequence[_Compared]) -> str:
         pairs = [say("{first}, and {last},", first=pairs[0], last=pairs[1])]
     for who in pairs:
         if spec.predictions:
-            return say("Do the decisions treat {who} alike?", who=who)
-        return say("Does the model treat {who} alike?", who=who)
+            return say("Do the decisions treat {who} equally?", who=who)
+        return say("Does the model treat {who} equally?", who=who)
     if spec.predictions:
-        return say("Do the decisions treat all {people} alike?", people=many)
+        return say("Do the decisions treat all {people} equally?", people=many)
     if names:
         return say("Does the model’s decision depend on {names}?", names=words.listed(names, "or"))
     return say("Does the model’s decision depend on who a text speaks of?")
@@ -422,7 +422,7 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
     elif share is None and not spec.predictions:
         yield say("Whether the decision depends on the protected attributes themselves.")
     yield say(
-        "Whether these {people} are like those about whom it will decide.",
+        "Whether these {people} are like those that it will decide on.",
         people=words.plural(spec.person),
     )
     if spec.label and tables:

@@ -232,7 +232,7 @@ def test_groups_are_compared_by_the_models_decisions_before_the_recorded_outcome
     without = answered(spec, Question.GROUPS, seen=of_data)
     assert (without.run, without.evidence, without.said.value) == (None, "observed", "0.50")
     assert without.known
-    assert without.details[-1].endswith("not measured yet.")
+    assert without.details[-1].endswith(phrases.NOT_MEASURED_YET)
     runs = (run(1, "groups", TABLE), run(2, "groups", TABLE, LABELS))
     answer = answered(spec, Question.GROUPS, *runs, seen=of_data)
     assert (answer.run, answer.others, answer.said.value) == (2, (1,), "0.67")

@@ -7,12 +7,13 @@ import msgspec
 import pandas as pd
 import pytest
 
-from fairdesk.answers.observed import Observed
 from fairdesk.document.blocks import Report
 from fairdesk.document.board import board, fraction, people
 from fairdesk.report.render.drawing import with_drawings
 from fairdesk.results.individual import AuditStudy, StudiedValue
+from tests import phrases
 from tests.answers.test_selection import ROWS, run
+from tests.answers.test_selection import seen as seen_of
 from tests.report.building import people_store
 from tests.wording.test_about_groups import BLACK, TABLE, WHITE
 from tests.wording.test_comparisons import JOB, with_support
@@ -42,17 +43,18 @@ def texts(made):
 
 def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_selected(spec):
     made = board(spec, [run(1, "groups", LABELS, TABLE), run(2, "estimate", ROWS, SEX)])
-    assert made.question == "Does the model treat women and men alike?"
-    assert made.answer.startswith("No: women are selected at about two thirds of the rate of men.")
+    assert made.question == "Does the model treat women and men equally?"
+    said = f"No: women are selected at about two thirds {phrases.OF_THE_RATE_OF} men."
+    assert made.answer.startswith(said)
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (
         "67",
-        "women selected for every 100 men; in the records 67.",
+        f"women selected for every 100 men; {phrases.IN_THE_RECORDS} 67.",
     )
     assert second.number == "3"
     assert plain(second.text).startswith("of 200 applicants: the decision changes when only")
-    assert "with another sex alone for 2" in items(made, "What is known")[1]
-    assert made.chart.alt.startswith("Selected, by group. Women: in the records 6.4")
+    assert "with another sex alone for 2" in items(made, phrases.KNOWN)[1]
+    assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")
     assert items(made, "To decide")[0] == "What is the model used for? Not stated."
     stated = board(spec, [run(1, "groups", TABLE)], purpose=True)
     assert "Not stated" not in " ".join(items(stated, "To decide"))
@@ -73,10 +75,10 @@ def test_it_has_at_most_twenty_numbers_and_none_of_the_words_of_experts(spec):
 
 
 def test_without_a_figure_of_the_model_it_says_that_it_is_about_the_records(spec):
-    seen = (Observed("Data rows", "Counted.", "credit", "yes", (LABELS,)),)
+    seen = seen_of(LABELS)
     made = board(spec, [], seen)
-    assert made.answer.startswith("The model’s decisions by group are not measured yet. In the")
-    assert "in the records for every 100" in plain(made.tiles[0].text)
+    assert f"by group are {phrases.NOT_MEASURED_YET} In the" in made.answer
+    assert f"{phrases.IN_THE_RECORDS} for every 100" in plain(made.tiles[0].text)
     assert board(spec, []).answer
     assert board(spec, []).tiles == ()
 
@@ -85,16 +87,16 @@ def test_a_difference_that_chance_explains_is_no_difference(spec):
     chance = replace(TABLE, lines=(WHITE, replace(BLACK, holm=0.4, p=0.4)))
     made = board(spec, [run(1, "groups", chance)])
     assert made.answer.startswith("No difference between the selection rates")
-    assert "may be due to chance" in made.tiles[0].text
+    assert phrases.MAY_BE_CHANCE in made.tiles[0].text
 
 
 def test_decisions_without_a_model_are_not_called_the_models(spec):
     made = board(
         replace(spec, predictions="credit"),
         [],
-        (Observed("Decisions", "Counted.", "credit", "yes", (TABLE,)),),
+        seen_of(TABLE),
     )
-    assert made.question == "Do the decisions treat women and men alike?"
+    assert made.question == "Do the decisions treat women and men equally?"
     assert not [each for each in texts(made) if "the model treat" in each]
 
 
@@ -110,7 +112,7 @@ def test_a_study_against_the_groups_own_rates_is_said(spec):
     values = (StudiedValue(0.0, 99, 11, 5, 0.01, 0.06), StudiedValue(1.0, 93, 0, 0, 0.0, 0.0))
     study = AuditStudy("sex", 1.0, 180, 200, 90, values, 0.95)
     known = items(
-        board(spec, [run(1, "groups", TABLE), run(2, "estimate", ROWS, study)]), "What is known"
+        board(spec, [run(1, "groups", TABLE), run(2, "estimate", ROWS, study)]), phrases.KNOWN
     )
     assert any(each.startswith("Had all been women, more would be selected") for each in known)
 
