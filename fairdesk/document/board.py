@@ -17,7 +17,8 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.groups.tables import group_text, reference_of, shown_of, worst_of
+from fairdesk.wording.groups.impact_ratio import shown_of, worst_of
+from fairdesk.wording.groups.tables import group_text, reference_of
 from fairdesk.wording.language import fixed, say
 
 #: So many protected attributes are compared: those with the lowest ratios.
