@@ -129,7 +129,7 @@ def _many(seeds: int, size: int) -> Table:
                 f"{published:,}" if size == 1_000 else "",
                 spread(one.unique for one in every),
                 spread(one.unique for one in kept),
-                f"{run(each, uniform.search, draws, 0).unique:,}",
+                spread(run(each, uniform.search, draws, seed).unique for seed in range(seeds)),
                 spread((one.rows_per_unique for one in every), 1),
                 spread((one.cpu for one in every), 1),
             )

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.groups.baselines import fairfictplay
 from fairdesk.individual.engine.context import SearchContext
@@ -26,6 +29,7 @@ from fairdesk.results.events import Measured, Progress, Rows
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
 from tests.benchmarks.measuring import DATA
+from tests.benchmarks.papers import sg
 from tests.benchmarks.papers.sources import Fitted, adult, adult_domain, whole_domain
 from tests.benchmarks.papers.table import Table, spread
 
@@ -35,6 +39,17 @@ _SYSTEMS = {
     "G, logistic regression": LogisticRegression(solver="liblinear"),
     "H, support vectors": LinearSVC(random_state=0),
 }
+#: Ways to fit the logistic regression: solvers, scaled inputs, regularisation, least squares.
+_FITS = (
+    LogisticRegression(solver="liblinear"),
+    LogisticRegression(),
+    LogisticRegression(solver="saga"),
+    LogisticRegression(solver="liblinear", C=1e3),
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    RidgeClassifier(alpha=1e-6),
+)
+#: So often the coefficient of race is what the published count asks for.
+_TIMES = 7
 #: What the paper of Symbolic Generation says that THEMIS finds.
 _RANDOM = (
     *(("german", "PersonStatusSex", 166), ("german", "AgeInYears", 90)),
@@ -46,6 +61,7 @@ _AUDITED = {"communities": 0.0304, "law school": 0.0108}
 
 def tables(*, seeds: int, quick: bool) -> Iterator[Table]:
     """Measure the tables."""
+    warnings.simplefilter("ignore")
     yield _scores(1 if quick else seeds)
     yield _found_at_random(seeds)
     yield _audits(seeds)
@@ -55,9 +71,7 @@ def _scores(seeds: int) -> Table:
     rows, income = adult()
     lines = []
     for name, classifier in _SYSTEMS.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            model = Fitted(classifier.fit(rows, income))
+        model = Fitted(classifier.fit(rows, income))
         cells: dict[str, list[float]] = {}
         drawn = []
         for seed in range(seeds):
@@ -83,7 +97,7 @@ def _scores(seeds: int) -> Table:
         ("", "group, sex", "group, race", "causal, sex", "causal, race", "instances"),
         lines,
         "Data coded as by the authors. The scores of their Figure 1 are in none of the sources "
-        "that this page quotes.",
+        "that this page quotes: beside their program they keep the instances tested, not scores.",
     )
 
 
@@ -98,22 +112,41 @@ def _found_at_random(seeds: int) -> Table:
             rows = data.to_numpy(np.float64)
             ends = zip(rows.min(axis=0).astype(int), rows.max(axis=0).astype(int), strict=True)
             domain = whole_domain(list(map(str, data)), list(ends), protected)
-        model = Fitted(LogisticRegression(solver="liblinear").fit(rows, label))
-        found = []
-        for seed in range(seeds):
-            context = SearchContext(model, domain)
-            rng = np.random.default_rng(seed)
-            events = uniform.search(context, rows, UniformOptions(samples=1_000), rng)
-            *_, last = (each for each in events if isinstance(each, Progress))
-            found.append(last.found)
-        lines.append((f"{name}, {protected}", f"{published}", spread(found)))
+        found = [
+            [_sampled(Fitted(each.fit(rows, label)), domain, rows, s) for s in range(seeds)]
+            for each in _FITS
+        ]
+        means = [np.mean(each) for each in found]
+        cells = (spread(found[0]), f"{min(means):,.0f} to {max(means):,.0f}")
+        lines.append((f"{name}, {protected}", f"{published}", *cells))
+        if name == "adult" and protected == "race":
+            weighted = _FITS[0].fit(rows, label)
+            weighted.coef_[0, domain.protected] *= _TIMES
+            drawn = (_sampled(Fitted(weighted), domain, rows, s) for s in range(seeds))
+            lines.append((f"... its coefficient × {_TIMES}", "", spread(drawn), ""))
+    for name in ("german/gender", "german/age"):
+        case = sg._case(name)
+        drawn = (_sampled(case.model, case.domain, case.people, s) for s in range(seeds))
+        lines.append((f"{name}, columns as in the table", "", spread(drawn), ""))
     return Table(
         "THEMIS's random instances: discriminatory among 1,000, logistic regression",
-        ("", "published", "ours"),
+        ("", "published", "ours", f"means of {len(_FITS)} ways to fit"),
         lines,
-        "Published: the column THEMIS of the paper of Symbolic Generation, single runs. Its models "
-        "are not public, and of its coding no more is known than what its program shows.",
+        "Published: the column THEMIS of the paper of Symbolic Generation, single runs; its models "
+        "are not public. The other ways to fit are other solvers, scaled inputs, weaker "
+        "regularisation and least squares. German credit with sex as a column of its own gives the "
+        "published 166, and EIDIG's coding, where sex is part of the personal status, the "
+        "published 90 for age. On the adult data no fit comes near 70 for race: that takes a model "
+        "whose coefficient of race is seven times as large.",
     )
+
+
+def _sampled(model: Any, domain: Domain, rows: Rows, seed: int) -> int:
+    """Return how many of 1,000 random instances are discriminatory."""
+    context, rng = SearchContext(model, domain), np.random.default_rng(seed)
+    events = uniform.search(context, rows, UniformOptions(samples=1_000), rng)
+    *_, last = (each for each in events if isinstance(each, Progress))
+    return last.found
 
 
 def _communities() -> tuple[Rows, NDArray[np.int64], pd.DataFrame]:
