@@ -6,6 +6,7 @@ from typing import Final
 
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
+from fairdesk.wording.groups.tables import rate_of
 from fairdesk.wording.language import say
 from fairdesk.wording.words import UNDEFINED
 
@@ -18,37 +19,24 @@ def name(line: GroupLine) -> str:
     return ", ".join(line.values)
 
 
-def rate(line: GroupLine, digits: int = 1) -> str:
-    """Write a group's rate."""
+def rate_and_size(table: GroupTable, line: GroupLine) -> str:
+    """Write a group's rate, as its table has it, with how many it is of."""
     if line.rate is None:
         return UNDEFINED
-    return words.percent(line.favourable, line.n_samples, digits)
+    return say("{rate} of {n}", rate=rate_of(table, line), n=words.number(line.n_samples))
 
 
-def rate_of(line: GroupLine) -> str:
-    """Write a group's rate with how many people it is of."""
-    if line.rate is None:
-        return UNDEFINED
-    return say("{rate} of {n}", rate=rate(line), n=words.number(line.n_samples))
-
-
-def interval(line: GroupLine) -> str:
-    """Write the ends of a rate's interval, without its unit."""
-    return f"{100 * line.low:.1f} to {100 * line.high:.1f}" if line.n_samples else UNDEFINED
-
-
-def describe(line: GroupLine, person: str) -> str:
+def describe(table: GroupTable, line: GroupLine, person: str) -> str:
     """Say how a group fares."""
     if not line.n_samples:
         return f"{name(line)}: empty group, so the rate is {UNDEFINED}"
-    # of a thousand people one is a tenth of a percent
-    digits = 2 if line.n_samples >= 1_000 else 1
     said = (
-        f"{name(line)}: {rate(line, digits)} ({words.number(line.favourable)} of "
-        f"{words.counted(line.n_samples, person)}), 95{words.NBSP}% CI {interval(line)}"
+        f"{name(line)}: {rate_of(table, line)} ({words.number(line.favourable)} of "
+        f"{words.counted(line.n_samples, person)}), 95{words.NBSP}% CI "
+        f"{words.percent_ends(line.low, line.high)}"
     )
     if line.impact_ratio is not None:
-        said += f"; impact ratio {line.impact_ratio:.2f}"
+        said += f"; impact ratio {words.number(line.impact_ratio, 2)}"
     return "; ".join([said, *remarks(line)])
 
 
@@ -93,6 +81,6 @@ def summary(table: GroupTable, title: str, person: str) -> str:
     """Tell a picture in words, for those who do not see it."""
     if not table.lines:
         return f"{title}: no results yet."
-    first = "; ".join(describe(line, person) for line in table.lines[:4])
+    first = "; ".join(describe(table, line, person) for line in table.lines[:4])
     more = f" {words.number(len(table.lines) - 4)} more groups" if len(table.lines) > 4 else ""
     return f"{title}, observed. {first}.{more} in the table (T). Arrow keys move between groups."

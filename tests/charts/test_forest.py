@@ -7,6 +7,7 @@ from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.shapes import Box, Disc, Marked, Path, Tint, Words
 from fairdesk.report.render.drawing import WIDTH
 from fairdesk.report.render.drawing import drawn as on_page
+from fairdesk.wording.groups.tables import rate_of
 from tests import phrases
 from tests.charts.reading import PAPER, laid, paper, shapes, texts
 from tests.gui.counting import BOSTON, line, table
@@ -19,16 +20,39 @@ def plain(text):
 
 
 def test_a_group_is_told_with_its_counts_interval_and_ratio():
-    assert plain(describe(RACE.lines[0], "applicant")) == (
-        "Black: 67.5 % (133 of 197 applicants), 95 % CI 60.7 to 73.7; impact ratio "
+    assert plain(describe(RACE, RACE.lines[0], "applicant")) == (
+        "Black: 67.5 % (133 of 197 applicants), 95 % CI 60.7 to 73.7 %; impact ratio "
         "0.74; below the four-fifths threshold"
     )
-    assert plain(describe(RACE.lines[2], "applicant")).startswith("White: 90.84 % (1,527 of 1,681")
+    assert plain(describe(RACE, RACE.lines[2], "applicant")).startswith(
+        "White: 90.8 % (1,527 of 1,681"
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "shown"),
+    [
+        ({("Female",): (1616, 110), ("Male",): (3384, 837)}, ["6.81 %", "24.73 %"]),
+        ({("Female",): (162, 11), ("Male",): (3384, 837)}, ["6.8 %", "24.7 %"]),
+        ({("a",): (1000, 333), ("b",): (2000, 999)}, ["33.30 %", "49.95 %"]),
+    ],
+)
+def test_a_chart_writes_rates_as_the_table_beside_it(counts, shown):
+    counted = table(counts, ("sex",))
+    rows = Forest(counted).plot().rows
+    assert [plain(row.value).split(" of ")[0] for row in rows] == shown
+    assert [plain(rate_of(counted, each)) for each in counted.lines] == shown
+    assert plain(describe(counted, counted.lines[0], "person")).startswith(
+        f"{rows[0].name}: {shown[0]} ("
+    )
 
 
 def test_nobody_in_a_group_is_undefined_and_never_a_number():
     counted = table({**BOSTON, ("Asian",): (0, 0)})
-    assert describe(counted.lines[3], "applicant") == "Asian: empty group, so the rate is undefined"
+    assert (
+        describe(counted, counted.lines[3], "applicant")
+        == "Asian: empty group, so the rate is undefined"
+    )
     assert "nan" not in str(Forest(counted).table()).lower()
     assert Forest(counted).table()[1][3][3:7] == ("undefined",) * 4
     assert "undefined" in texts(laid(Forest(counted)))
@@ -45,7 +69,7 @@ def test_unknown_groups_stand_apart_below_the_others():
     counted = table({("Unknown",): (30, 20), **BOSTON}, unknown=("Unknown",))
     forest = Forest(counted)
     assert forest.places == (1, 2, 3, 0)
-    assert "group not recorded, not compared" in describe(counted.lines[0], "applicant")
+    assert "group not recorded, not compared" in describe(counted, counted.lines[0], "applicant")
     tops = [spot.y for spot in laid(forest).spots]
     assert tops[3] - tops[2] > 1.2 * (tops[2] - tops[1])
 
@@ -59,7 +83,7 @@ def test_the_texts_of_a_narrow_axis_do_not_touch():
 
 def test_small_groups_are_marked_as_left_out_of_the_comparison():
     counted = table({**BOSTON, ("Asian",): (9, 9)})
-    assert describe(counted.lines[3], "applicant").endswith(f"; {phrases.TOO_SMALL}")
+    assert describe(counted, counted.lines[3], "applicant").endswith(f"; {phrases.TOO_SMALL}")
     assert counted.lines[counted.reference].values == ("White",)
     drawn = laid(Forest(counted))
     assert "Asian (too few)" in texts(drawn)

@@ -31,7 +31,7 @@ from fairdesk.charts.shapes import (
 from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.tables import reference_of
+from fairdesk.wording.groups.tables import rate_of, reference_of
 from fairdesk.wording.language import say
 
 Kind: TypeAlias = Literal["", "reference", "below", "apart", "inside", "outside"]
@@ -177,7 +177,11 @@ class Forest:
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
         lines = [self.groups.lines[place] for place in self.places]
-        rates = [(line, groups.rate_of(line)) for line in lines if line.rate is not None]
+        rates = [
+            (line, groups.rate_and_size(self.groups, line))
+            for line in lines
+            if line.rate is not None
+        ]
         lowest, value = min(rates, key=lambda one: one[0].rate or 0.0)
         said = "; ".join(
             f"{groups.name(line)}: {value}, {words.percent_ends(line.low, line.high)}"
@@ -213,11 +217,11 @@ class Forest:
             kind = "below"
         return Row(
             say("{name} (too few)", name=name) if line.excluded else name,
-            groups.rate_of(line),
+            groups.rate_and_size(self.groups, line),
             None if line.rate is None else (line.low, line.rate, line.high),
             kind,
             place,
-            groups.describe(line, self.person),
+            groups.describe(self.groups, line, self.person),
             line.known,
         )
 
@@ -226,7 +230,9 @@ class Forest:
         best = reference_of(self.groups)
         if best is None or not best.rate:
             return
-        extremes = say("reference: {name}, {rate}", name=groups.name(best), rate=groups.rate(best))
+        extremes = say(
+            "reference: {name}, {rate}", name=groups.name(best), rate=rate_of(self.groups, best)
+        )
         yield Line(best.rate, extremes, "ink")
         fifths = float(FOUR_FIFTHS) * best.rate
         below = say(

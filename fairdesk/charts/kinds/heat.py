@@ -27,6 +27,7 @@ from fairdesk.charts.shapes import (
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.impact_ratio import BELOW
+from fairdesk.wording.groups.tables import rate_of
 from fairdesk.wording.language import say
 
 #: How wide a cell is at most, in lines' heights, and how much of the width rows' names take.
@@ -120,7 +121,7 @@ class Heat:
         place = self.cells.get((row, column))
         if place is None:
             return f"{self.rows[row]}, {self.columns[column]}: empty"
-        return groups.describe(self.groups.lines[place], self.person)
+        return groups.describe(self.groups, self.groups.lines[place], self.person)
 
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""
@@ -136,7 +137,7 @@ class Heat:
         for row, across in enumerate(self.rows):
             for column, along in enumerate(self.columns):
                 line = self.line(row, column)
-                value = say("empty") if line is None else groups.rate_of(line)
+                value = say("empty") if line is None else groups.rate_and_size(self.groups, line)
                 parts.append((None if line is None else line.rate, f"{across}, {along}: {value}"))
         rates = [(rate, each) for rate, each in parts if rate is not None] or [(0.0, say("empty"))]
         return say(
@@ -247,7 +248,8 @@ class _Layout:
         mark = f"{BELOW} " if line.below and not line.excluded else ""
         people = words.number(line.n_samples)
         counts = (f"n{words.NBSP}={words.NBSP}{people}", people)
-        rates = [f"{mark}{groups.rate(line, digits)}" for digits in (1, 0)]
+        shorter = (words.percent(line.favourable, line.n_samples, digits) for digits in (1, 0))
+        rates = [f"{mark}{rate}" for rate in (rate_of(self._heat.groups, line), *shorter)]
         if not self._roomy:
             both = [f"{rate}, {counts[0]}" for rate in rates]
             return [next(filter(fits, (*both, *rates)), mark.strip())]

@@ -340,18 +340,6 @@ def test_a_picked_figure_tells_its_formula_and_marks_the_group_everywhere(show, 
     assert made.detail.formula.text().startswith("Interval (95 %) = ratio × exp(")
 
 
-def test_sorted_tables_tell_of_the_group_in_the_row(show, path):
-    measure(path, (table(),))
-    made = show()
-    figures = part(made.shown[0])
-    figures.sortItems(1, Qt.SortOrder.DescendingOrder)
-    figures.setCurrentCell(0, 2)
-    assert made.detail.group.text() == "race = White"
-    assert plain(made.detail.formula.text()).startswith(
-        "Rate = favourable / members = 1,527 / 1,681"
-    )
-
-
 def test_charts_and_table_pick_the_same_group(tables, qtbot):
     tables.by.setCurrentIndex(1)
     shown = tables.shown[0]
