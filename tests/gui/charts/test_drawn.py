@@ -1,21 +1,29 @@
 """Charts of the kit in the window: pointed at, walked, chosen, and taken away."""
 
 import csv
+import threading
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QMouseEvent
+from PySide6.QtWidgets import QGraphicsSimpleTextItem
 
+from fairdesk.charts import svg
+from fairdesk.charts.curves import Line
 from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.kinds.heat import Heat
+from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
-from fairdesk.charts.shapes import Box, Disc, Path
+from fairdesk.charts.shapes import Box, Disc, Path, Words
+from fairdesk.gui.charts import canvas
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.charts.plot import load_library
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import Card
+from tests.charts.reading import PAPER
 from tests.charts.test_heat import BOTH
 from tests.gui.charts.drawing import drawing_items
 from tests.gui.counting import table
@@ -299,3 +307,45 @@ def test_the_ground_of_a_chart_is_that_of_the_card_below_it(qtbot, themed):
     # between the name at the left and the number at the right
     between = picture.geometry().topLeft() + QPoint(picture.width() // 2, 8)
     assert shown.pixelColor(between).name() == QColor(theme.colours().card).name()
+
+
+def test_a_chart_keeps_its_room_until_what_draws_it_is_loaded(qtbot, themed, monkeypatch):
+    library, there = load_library(), threading.Event()
+    monkeypatch.setattr(canvas, "loaded", lambda: False)
+    monkeypatch.setattr(canvas, "load_library", lambda: there.wait(30) and library)
+    picture = Picture(Counts("Pairs", "pairs", [("sex", 3), ("race", 2)], 4))
+    qtbot.addWidget(picture)
+    picture.show()
+    high = picture.height()
+    assert not drawing_items(picture)
+    there.set()
+    qtbot.waitUntil(lambda: bool(drawing_items(picture)), timeout=10_000)
+    assert picture.height() == high > 50
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        Drawing("t", "x", "y", (Line("a", np.arange(9.0), np.arange(9.0), "series 0"),)),
+        Forest(RACE, "Approved, by race", "applicant"),
+        Heat(BOTH),
+        ShareBars((ShareBar("all", "4 %", False, 0.04, 0.03, 0.05, 0.02, 0.06),)),
+    ],
+    ids=lambda drawing: type(drawing).__name__,
+)
+def test_the_window_draws_what_the_description_lays_out_and_paper_too(qtbot, themed, drawing):
+    load_library()
+    picture = Picture(drawing)
+    qtbot.addWidget(picture)
+    picture.resize(500, 200)
+    picture.show()
+    items = drawing_items(picture)
+    said = [item.text() for item in items if isinstance(item, QGraphicsSimpleTextItem)]
+    assert sorted(said) == sorted(
+        shape.text for shape in picture.laid.shapes if isinstance(shape, Words)
+    )
+    library = [item for item in items if type(item).__module__.startswith("pyqtgraph")]
+    assert len(library) + len(said) == len(items)
+    assert library
+    written = svg.escape(min(said, key=len))
+    assert f">{written}<" in "".join(svg.drawn(drawing.lay_out(PAPER).shapes))
