@@ -77,7 +77,7 @@ def audited(tmp_path, capsys):
         joblib.dump(model, tmp_path / "model.joblib")
         words = ["--data", tmp_path / "people.csv", "--model", tmp_path / "model.joblib"]
         words += ["--label", "hired", "--favourable", "yes", "--trust-model"]
-        words += [] if plain else ["--json"]
+        words += ["--verbose" if plain else "--json"]
         words += ["--out", tmp_path / "out"]
         words += [part for name in protected for part in ("--protected", name)]
         if limits is not None:
