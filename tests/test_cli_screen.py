@@ -333,6 +333,13 @@ def test_progress_is_said_now_and_then_without_a_terminal(capsys, monkeypatch):
         assert "40 %, 3 pairs in 50 instances tested" in later
         show(msgspec.structs.replace(state, id=2, method="groups"))
         assert "Group metrics" in capsys.readouterr().err
+        ended = msgspec.structs.replace(state, state="done", phase="global")
+        show(ended)
+        # between two runs nothing is written yet
+        assert capsys.readouterr().err == ""
+        for name in ("report.pdf", "groups.csv"):
+            show(msgspec.structs.replace(ended, phase=f"writing {name}"))
+        assert capsys.readouterr().err.count("writing the files") == 1
     with terminal.progress_bar(quiet=True) as show:
         clock[0] = 99.0
         show(state)

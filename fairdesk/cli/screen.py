@@ -158,8 +158,9 @@ def _footer(audit: Finished, *, everything: bool) -> Iterator[str]:
     if everything:
         yield from (f"Left out: {why}" for why in audit.left_out)
     if report := files.pop(REPORT, ""):
-        state = "" if audit.status == "Final" else " (draft: fill in what only you know)"
-        yield f"Report   {_near(report)}{state}"
+        said = f"Report   {_near(report)}"
+        draft = "" if audit.status == "Final" else " (draft: fill in what only you know)"
+        yield f"{said}{draft if len(said + draft) <= WIDTH else draft and ' (draft)'}"
     spent = words.queries(sum(run.queries for run in audit.runs))
     methods = words.counted(len(audit.runs), "method")
     took = words.duration(sum(run.elapsed for run in audit.runs))

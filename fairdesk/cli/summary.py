@@ -259,9 +259,9 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
     if not everything:
         counted = comparisons.compared_rows(run.figures).get("all")
         if counted is not None and comparisons.every_sentence(spec, run.figures):
-            example = words.shortened(comparisons.unsupported_example(spec.domain), 26)
-            named = f": {example} and others" if example else ""
-            yield f"Excluded as impossible{named}; with them {words.number(counted.hits)}."
+            example = words.shortened(comparisons.unsupported_example(spec.domain), 28)
+            named = f"also impossible ones like {example}" if example else "possible or not"
+            yield f"All combinations, {named}: {words.number(counted.hits)}."
         return
     tables = decision_tables(audit.runs)
     for study in comparisons.studies_of(spec, run.figures):

@@ -126,13 +126,15 @@ class _Lines:
             self._compiles = True
             doing = words.capital(stage(state.phase if state.id else COMPILING))
             complain(f"{doing}: the run begins after that, in some minutes.")
-        runs = state.id and state.state in ("running", "paused")
-        what = METHODS[state.method].title if runs else "writing the files"
+        runs = state.state in ("running", "paused")
+        what = stage(state.phase)
+        if state.id:
+            what = METHODS[state.method].title if runs else "writing the files"
         done = words.percent(state.done, state.total, 0) if state.total else ""
-        standing = (stage(state.phase), done, figures.standing(state) if runs else "")
-        self.say(
-            before + (what if state.id else stage(state.phase)), ", ".join(filter(None, standing))
-        )
+        standing = (stage(state.phase), done, figures.standing(state) if state.id else "")
+        # between two runs nothing is written yet
+        if runs or state.phase.startswith("writing"):
+            self.say(before + what, ", ".join(filter(None, standing)))
 
 
 @contextmanager
