@@ -296,6 +296,23 @@ def test_show_prints_what_the_audit_printed_in_the_end(quick, tmp_path, capsys):
     assert capsys.readouterr().out == printed
 
 
+def test_a_condition_fails_an_audit_after_everything_was_written(quick, tmp_path, capsys):
+    assert cli.main(quick("--quiet", "--fail-if", "pairs>0")) == terminal.CONDITION_MET
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("fairdesk: pairs>0 holds")
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    # that method measures no groups
+    assert cli.main(quick("--json", "--fail-under", "0.8")) == terminal.NOT_MEASURED
+    assert json.loads(capsys.readouterr().out)["found"] > 0
+    # what failed comes before any condition
+    fake_guest.write_source(tmp_path / "crashes.txt", "if calls > 40: os._exit(4)")
+    crashes = quick(
+        "-q", "--fail-if", "pairs>=0", "--option", "steps=1000", model=tmp_path / "crashes.txt"
+    )
+    assert cli.main(crashes) == terminal.FAILED
+
+
 def test_an_earlier_audit_is_moved_not_lost(quick, tmp_path, capsys):
     first = None
     for _ in range(3):
