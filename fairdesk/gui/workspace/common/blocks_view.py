@@ -33,7 +33,7 @@ _ROWS = 16
 #: A column of words asks for at most so many heights of a line; a tooltip has the whole.
 _LETTERS = 24
 #: The least height of a chart of lines.
-_TALL = 260
+_TALL = 320
 #: Where a row stands in its block: on the screen it may be sorted.
 _PLACE = Qt.ItemDataRole.UserRole + 1
 _NUMBER = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?")
