@@ -1,4 +1,4 @@
-"""How verdicts look: a mark and a word beside the colour, and shares never above what is proven."""
+"""How verdicts look: a word beside the colour, and shares never above what is proven."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 
-#: The verdicts, in the order in which they are told; each is the name of a colour.
-MARKS: Final = {"consistent": "=", "discriminatory": "≠", "undecided": "?"}
+#: The verdicts in their order, each with the word on its part of a bar and named as its colour.
+WORDS: Final = {"consistent": "unchanged", "discriminatory": "changes", "undecided": "undecided"}
 #: What they are called, and as a share; of what is not yet divided to the end at least.
 NAMES: Final = {
-    "consistent": "certified (unchanged)",
-    "discriminatory": "falsified (changes)",
+    "consistent": "proven unchanged (certified)",
+    "discriminatory": "proven to change (falsified)",
     "undecided": "undecided",
 }
 #: Of a data row whose own decision is unchanged, and that of one of its neighbours changes.
 NEIGHBOUR: Final = "neighbour"
 _SHARES: Final = {
-    "consistent": "{share} certified (unchanged)",
-    "discriminatory": "{share} falsified (changes)",
+    "consistent": "{share} proven unchanged (certified)",
+    "discriminatory": "{share} proven to change (falsified)",
     "undecided": "{share} undecided",
 }
 _LEAST_SHARES: Final = {
-    "consistent": "at least {share} certified (unchanged)",
-    "discriminatory": "at least {share} falsified (changes)",
+    "consistent": "at least {share} proven unchanged (certified)",
+    "discriminatory": "at least {share} proven to change (falsified)",
     "undecided": "at most {share} undecided",
 }
 #: The same of data rows with their neighbours.
@@ -65,7 +65,7 @@ def shown(verdict: str, share: Fraction) -> str:
 
 
 def sentence(verdict: str, share: str, *, least: bool = False, counted: bool = False) -> str:
-    """Say a share with its verdict: ``at least 70.95 % certified (unchanged)``.
+    """Say a share with its verdict: ``at least 70.95 % proven unchanged (certified)``.
 
     Of rows that were ``counted`` it says only whether the decision changes.
     """

@@ -432,13 +432,15 @@ def standing_of(proven: Proven) -> str:
     digits = digits_of_proof(alike, unlike, left)
     if proven.exact:
         return say(
-            "{alike} certified (unchanged), {unlike} falsified (changes), {left} undecided",
+            "{alike} proven unchanged (certified), {unlike} "
+            "proven to change (falsified), {left} undecided",
             alike=percent_down(alike, digits),
             unlike=percent_down(unlike, digits),
             left=percent_up(left, digits),
         )
     return say(
-        "{alike} certified (unchanged), {unlike} falsified (changes), at most {left} undecided",
+        "{alike} proven unchanged (certified), {unlike} "
+        "proven to change (falsified), at most {left} undecided",
         alike=_at_least(alike, digits) if alike else say("no share so far"),
         unlike=_at_least(unlike, digits) if unlike else say("no share so far"),
         left=percent_up(left, digits),

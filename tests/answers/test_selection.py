@@ -262,7 +262,8 @@ def test_certain_is_what_leaves_least_undecided(spec):
     assert plain(answer.said.value) == "At least 60.00 %"
     data, rest = map(plain, answer.details)
     assert (
-        "at least 20.00 % certified (unchanged), at least 10.00 % falsified (changes), at most "
+        f"at least 20.00 % {phrases.PROVEN_UNCHANGED}, at least 10.00 % "
+        f"{phrases.PROVEN_TO_CHANGE}, at most "
         "70.00 % undecided"
     ) in data
     assert "41.0 %" in rest

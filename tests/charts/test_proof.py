@@ -19,17 +19,20 @@ def plain(text):
 
 def test_bars_say_what_is_certified_falsified_undecided_and_only_estimated():
     shares = [
-        *("at least 89.93 % certified (unchanged)", "at least 3.12 % falsified (changes)"),
+        *(
+            f"at least 89.93 % {phrases.PROVEN_UNCHANGED}",
+            f"at least 3.12 % {phrases.PROVEN_TO_CHANGE}",
+        ),
         "at most 6.95 % undecided",
     ]
     guess = f"{GUESSED} of the undecided share"
     spaces = Spaces((PART,))
-    assert {"Applicants", "=", "≠", *shares, guess} <= set(texts(spaces.lay_out(PAPER)))
+    assert {"Applicants", "unchanged", *shares, guess} <= set(texts(spaces.lay_out(PAPER)))
     told = f"Applicants: {', '.join((*shares, guess))}"
     assert plain(spaces.alt()) == f"Bars of the certified, falsified and undecided shares. {told}."
     assert all(f"Applicants: {share}" in plain(spaces.summary()) for share in shares)
     assert [row[1] for row in spaces.table()[1]] == [
-        *("certified (unchanged)", "falsified (changes)", "undecided"),
+        *(phrases.PROVEN_UNCHANGED, phrases.PROVEN_TO_CHANGE, "undecided"),
         "of the undecided share: falsified",
     ]
     assert shares[0] in plain(drawn(spaces).svg)
@@ -39,7 +42,8 @@ def test_what_is_proven_is_never_rounded_up():
     space = Space("", Fraction("0.999999"), Fraction("0.000001"), exact=False)
     said = plain(Spaces((space,)).alt())
     assert said.endswith(
-        "at least 99.99990 % certified (unchanged), at least 0.00010 % falsified (changes)."
+        f"at least 99.99990 % {phrases.PROVEN_UNCHANGED}, at least 0.00010 % "
+        f"{phrases.PROVEN_TO_CHANGE}."
     )
     assert "estimated" not in said
 
@@ -53,6 +57,6 @@ def test_of_those_of_whom_nothing_is_proven_all_is_estimated():
 def test_what_is_proven_of_very_few_is_not_nought():
     space = Space("", Fraction("0.6"), Fraction(1, 10**9), exact=False)
     said = plain(Spaces((space,)).alt())
-    assert "at least 60.00 % certified (unchanged), > 0 % falsified (changes)" in said
+    assert f"at least 60.00 % {phrases.PROVEN_UNCHANGED}, > 0 % {phrases.PROVEN_TO_CHANGE}" in said
     assert plain(verdicts.shown("discriminatory", Fraction(1, 10**9))) == "> 0 %"
     assert plain(verdicts.shown("discriminatory", Fraction(0))) == "0 %"

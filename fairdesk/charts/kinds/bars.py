@@ -21,9 +21,9 @@ from fairdesk.charts.shapes import (
     hatched,
 )
 
-#: By the height of a line of type: a bar's height, what a part needs to carry its sign, and the
-#: room between bars. And how wide a part is at least, to be seen.
-_BAR, _SIGNED, _GAP, _LEAST = 1.7, 1.4, 0.8, 2.0
+#: By the height of a line of type: a bar's height, and the room between bars. And how wide a part
+#: is at least, to be seen.
+_BAR, _GAP, _LEAST = 1.7, 0.8, 2.0
 #: Half the height of an interval's ends.
 _CAP = 4.0
 
@@ -45,8 +45,8 @@ class Part(NamedTuple):
         Of the whole, 0 to 1.
     colour : Colour
         What it is told by.
-    sign : str
-        What it is told by where colours are not seen.
+    word : str
+        What stands on it where there is room.
     label : str
         What stands below the bar; may be empty.
     tip : str
@@ -57,7 +57,7 @@ class Part(NamedTuple):
 
     share: float
     colour: Colour
-    sign: str
+    word: str
     label: str
     tip: str = ""
     guess: Guess | None = None
@@ -83,7 +83,7 @@ def lay_out(bars: Sequence[Bar], paper: Paper, marked: Marked) -> Laid:
         for part, x, wide in _spans(bar, paper.width):
             key = len(spots)
             spots.append(Spot(key, part.tip, x, y, wide, tall))
-            shapes += _drawn(part, spots[-1], lead)
+            shapes += _drawn(part, spots[-1], paper)
             if key in marked:
                 shapes.append(Box(x + 1, y + 1, max(wide - 2, 1.0), tall - 2, None, "ink", 2.0))
         y += tall + 0.3 * lead
@@ -103,17 +103,17 @@ def _spans(bar: Bar, width: float) -> Iterator[tuple[Part, float, float]]:
         x += each * scale
 
 
-def _drawn(part: Part, spot: Spot, lead: float) -> Iterator[Shape]:
-    """Yield a part with its sign, and what is estimated of it with the interval."""
+def _drawn(part: Part, spot: Spot, paper: Paper) -> Iterator[Shape]:
+    """Yield a part with its word, and what is estimated of it with the interval."""
     x, y, wide, tall = spot.x, spot.y, spot.wide, spot.tall
     guessed = 0.0 if part.guess is None else max(part.guess.share * wide, 1.5)
     yield Box(x + guessed, y, max(wide - guessed, 0.0), tall, part.colour)
     if x:
         yield Path((((x, y), (x, y + tall)),), "ground", 1.0)
-    if wide - guessed >= _SIGNED * lead:
+    if wide - guessed >= paper.extent(part.word, bold=True) + paper.lead:
         middle = x + guessed + (wide - guessed) / 2
         tone = "ground" if isinstance(part.colour, str) else "ink"
-        yield Words(middle, y + tall / 2, part.sign, tone, "middle", bold=True)
+        yield Words(middle, y + tall / 2, part.word, tone, "middle", bold=True)
     if part.guess is None:
         return
     yield from hatched(x, y, guessed, tall)
@@ -127,17 +127,14 @@ def _drawn(part: Part, spot: Spot, lead: float) -> Iterator[Shape]:
 
 
 def _labels(bar: Bar, paper: Paper, top: float) -> tuple[list[Shape], int]:
-    """Write the labels of a bar, each behind its sign, on as many lines as they need."""
-    # a mix is too pale for letters
-    labels = [
-        (part.colour if isinstance(part.colour, str) else "ink", part.sign, part.label)
-        for part in bar.parts
-        if part.label
+    """Write the labels of a bar, each behind its colour, on as many lines as they need."""
+    labels: list[tuple[Colour, str]] = [
+        (part.colour, part.label) for part in bar.parts if part.label
     ]
-    labels += [("", "", part.guess.label) for part in bar.parts if part.guess is not None]
+    labels += [("", part.guess.label) for part in bar.parts if part.guess is not None]
     lead, x, line = paper.lead, 0.0, 0
     found: list[Shape] = []
-    for colour, sign, label in labels:
+    for colour, label in labels:
         room = paper.width - 1.4 * lead
         for number, text in enumerate(paper.wrapped(label, room)):
             # a browser may show it in a wider font
@@ -147,7 +144,8 @@ def _labels(bar: Bar, paper: Paper, top: float) -> tuple[list[Shape], int]:
             y = top + (1.15 * line + 0.5) * lead
             if not number:
                 if colour:
-                    found.append(Words(x + 0.5 * lead, y, sign, colour, "middle", bold=True))
+                    half = 0.35 * lead
+                    found.append(Box(x + 0.1 * lead, y - half, 2 * half, 2 * half, colour))
                 else:
                     found += hatched(x + 0.1 * lead, y - 0.4 * lead, 0.8 * lead, 0.8 * lead)
             found.append(Words(x + 1.3 * lead, y, text))

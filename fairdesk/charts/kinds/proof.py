@@ -18,9 +18,9 @@ from fairdesk.charts.shapes import Colour, Laid, Marked, Paper, Tint
 from fairdesk.charts.verdicts import (
     AROUND,
     COUNTED,
-    MARKS,
     NAMES,
     NEIGHBOUR,
+    WORDS,
     is_too_small,
     sentence,
     sentence_around,
@@ -36,8 +36,8 @@ from fairdesk.wording.language import say
 
 #: How parts look: a neighbour's decision is paler than a row's own.
 _LOOKS: dict[str, tuple[Colour, str]] = {
-    **{verdict: (verdict, sign) for verdict, sign in MARKS.items()},
-    NEIGHBOUR: (Tint("discriminatory", 0.45, "card"), "(≠)"),
+    **{verdict: (verdict, word) for verdict, word in WORDS.items()},
+    NEIGHBOUR: (Tint("discriminatory", 0.45, "card"), "if altered"),
 }
 
 

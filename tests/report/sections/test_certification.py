@@ -128,7 +128,7 @@ def text(tmp_path_factory):
         "Falsified (changes) 851,851,844,185,185,185 (6.90 %), at least",
         "Undecided 391,358,021,169,135,801 (3.17 %)",
         f"Of the undecided, estimated {phrases.CHANGES_FOR} an estimated 41.0 % (95 % CI 40.0",
-        "at least 95.10 % certified (unchanged), at least 2.10 % falsified (changes)",
+        f"at least 95.10 % {phrases.PROVEN_UNCHANGED}, at least 2.10 % {phrases.PROVEN_TO_CHANGE}",
         "all 8 permitted combinations of values of sex and job (28 pairs in all)",
         "Of the constraints one could not be decided on boxes.",
         "When only sex changes 95.00 % 3.00 % 2.00 %",

@@ -18,7 +18,6 @@ from fairdesk.certify.proof.certificate import rounding_sentence
 from fairdesk.charts.courses import course_of_proof
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.charts.kinds.proof import Spaces, alone_of, space_around, spaces_of
-from fairdesk.charts.verdicts import MARKS
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import for_experts, page_head
@@ -221,12 +220,12 @@ class ProofPage(RunPage):
             ),
             (
                 self.discriminatory,
-                f"{MARKS['discriminatory']} Largest falsified regions: the decision changes",
+                "Largest regions proven to change (falsified)",
                 f"Proven: for every combination in such a region the decision changes {when}.",
             ),
             (
                 self.consistent,
-                f"{MARKS['consistent']} Largest certified regions: the decision is unchanged",
+                "Largest regions proven unchanged (certified)",
                 f"Proven: for no combination in such a region does the decision change {when}.",
             ),
         )

@@ -161,7 +161,7 @@ def test_shares_are_proven_at_least_and_counts_exact(spec):
     data, domain, _population = spaces_of(spec, ALL)
     told = [plain(domain.tip(*part)) for part in domain.parts()]
     assert told[0] == (
-        "Input domain: at least 89.88 % certified (unchanged), 898,800,000,000 of "
+        f"Input domain: at least 89.88 % {phrases.PROVEN_UNCHANGED}, 898,800,000,000 of "
         "1,000,000,000,000: proven"
     )
     assert "at most 3.22 % undecided, 32,200,000,000 of" in told[2]
@@ -177,7 +177,7 @@ def test_an_estimate_is_never_part_of_what_is_proven(spec):
     assert bar.guess.share == 0.038
     (exact,) = spaces_of(spec, [EXACT])
     assert exact.guess is None
-    assert plain(exact.text(*next(exact.parts()))) == "97.50 % certified (unchanged)"
+    assert plain(exact.text(*next(exact.parts()))) == f"97.50 % {phrases.PROVEN_UNCHANGED}"
 
 
 def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
