@@ -165,12 +165,13 @@ class _Grid:
     def look(self, block: bytes) -> None:
         """Look for references such as ``r="XFD1048576"``."""
         text = self._rest + block
-        for letters, row in set(_PLACE.findall(text)):
+        found = _PLACE.findall(text)
+        self._rows = max((self._rows, *map(int, {row for _letters, row in found})))
+        for letters in {letters for letters, _row in found}:
             column = 0
             for letter in letters.upper():
                 column = 26 * column + letter - 64
             self._columns = max(self._columns, column)
-            self._rows = max(self._rows, int(row))
         self._rest = text[-_LONGEST_PLACE:]
 
 

@@ -62,6 +62,13 @@ def test_edges_and_filled_buttons_can_be_seen(qapp, scheme):
     assert contrast("#FFFFFF", palette.color(QPalette.ColorRole.Highlight)) >= 4.5
 
 
+@pytest.mark.parametrize("colour", ["quiet", "wrong", "accent"])
+def test_texts_of_charts_can_be_read(qapp, scheme, colour):
+    grounds = qapp.palette().color(QPalette.ColorRole.Window), theme.colours().card
+    for ground in grounds:
+        assert contrast(getattr(theme.colours(), colour), ground) >= 4.5
+
+
 @pytest.mark.parametrize("high", [100, 4000])
 def test_a_scroll_bar_is_in_the_margin_and_moves_nothing(qtbot, high):
     page, card = QWidget(), parts.Card()
