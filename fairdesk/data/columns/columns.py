@@ -184,7 +184,7 @@ def typed_texts(name: str, texts: Texts, dialect: Dialect) -> tuple[Column, NDAr
     column = Column(
         name,
         Kind.IGNORED,
-        missing_token=max(tally, key=tally.__getitem__, default=""),
+        missing_token=commonest(tally),
         missing_texts=missing_texts(tally),
     )
     lookup = np.full(len(texts), np.nan)
@@ -214,13 +214,19 @@ def typed_texts(name: str, texts: Texts, dialect: Dialect) -> tuple[Column, NDAr
     return column, lookup
 
 
+def commonest(tally: Mapping[str, int]) -> str:
+    """Return the text of most missing cells; of several the first in the order of their signs."""
+    return min(tally, key=lambda text: (-tally[text], text), default="")
+
+
 def missing_texts(tally: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
     """List the texts of missing cells as `Column` does; the empty one is not listed."""
     bare: Counter[str] = Counter()
     for text, count in tally.items():
         bare[text.strip()] += count
     bare[""] = 0
-    return tuple((+bare).most_common(MOST_LISTED))
+    listed = sorted((+bare).items(), key=lambda each: (-each[1], each[0]))
+    return tuple(listed[:MOST_LISTED])
 
 
 def _are_codes(texts: Texts, wanted: Mask) -> bool:
@@ -380,7 +386,7 @@ def typed_numbers(
         low=float(present.min()) if present.size else 0.0,
         high=float(present.max()) if present.size else 0.0,
         missing=lost,
-        missing_token=max(counts, key=counts.__getitem__) if lost else "",
+        missing_token=commonest(counts) if lost else "",
         missing_texts=missing_texts(counts),
         note=numbers.note,
     )

@@ -18,6 +18,7 @@ from pyarrow import compute
 
 from fairdesk.data.columns.columns import (
     by_use,
+    commonest,
     missing_texts,
     numbered,
     typed,
@@ -335,7 +336,7 @@ class _Survey:
             column = msgspec.structs.replace(
                 column,
                 missing=lost.total(),
-                missing_token=max(lost, key=lost.__getitem__, default=""),
+                missing_token=commonest(lost),
                 missing_texts=missing_texts(lost),
             )
             codes = codes[:count]

@@ -11,7 +11,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
@@ -145,6 +145,8 @@ COLUMNS = st.one_of(
 )
 
 
+@example([3, None], 1, ("NA", "2.5", "3"))
+@example([3, 2.5, 2.5, 3], 2, ("NA", "2.5", "3"))
 @given(COLUMNS, st.integers(1, 4), st.sampled_from([(), ("NA", "2.5", "3")]))
 def test_packed_values_are_what_their_texts_are(values, size, missing):
     packing = Packing(1)
