@@ -13,6 +13,7 @@ from tests.gui.mouse import move_mouse
 from tests.gui.workspace.certification import test_page as proofs
 from tests.gui.workspace.groups import test_page as subgroups
 from tests.gui.workspace.groups.test_group_tables import measure
+from tests.gui.workspace.groups.test_group_tables import part as rates_of
 from tests.gui.workspace.shell.test_workspace import ROWS
 
 
@@ -63,9 +64,10 @@ def test_a_groups_ratio_opens_its_row(qtbot, answered):
         click(qtbot, chart, key)
         assert page_of(answered) == GROUPS
         tables = answered.groups.tables
-        shown = next(each for each in tables.shown if each.table.attributes == part.attributes)
-        row = shown.figures.currentRow()
-        assert shown.figures.item(row, 0).text() == ", ".join(part.values)
+        shown = next(e for e in tables.shown if e.tables[0].attributes == part.attributes)
+        figures = rates_of(shown)
+        row = figures.currentRow()
+        assert figures.item(row, 0).text() == ", ".join(part.values)
 
 
 def test_a_subgroups_gap_opens_it_in_the_list(qtbot, answered):
