@@ -22,6 +22,7 @@ from fairdesk.cli.summary import (
     to_check,
 )
 from fairdesk.cli.terminal import print_screen, table_lines
+from fairdesk.document.board import board
 from fairdesk.wording import words
 
 #: The most lines, and characters in a line.
@@ -49,12 +50,13 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
         runs = [*run_lines(audit, tabled=bool(groups))]
         return "\n".join((*header, *_blocks(*tables, runs, _said("CHECK", checks), footer)))
     found = [*results(audit, counted=bool(change_rows(audit)))]
-    # where there is little room: shorter sentences, then fewer attributes
-    for lines, most in ((2, len(groups)), (1, len(groups)), (1, 3), (1, 2), (1, 1)):
+    # where there is little room: a shorter answer or none, shorter sentences, fewer attributes
+    fewer = ((2, len(groups), 0), (1, len(groups), 0), (1, 3, 0), (1, 2, 0), (1, 1, 0))
+    for lines, most, answer in ((2, len(groups), 3), (2, len(groups), 2), *fewer):
         told = [line for lead, text in found for line in _said(lead, [text], lines)]
         tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1)]
-        above = [*header, *_blocks(*tables, told)]
-        room = HEIGHT - len(above) - len(footer) - 2
+        above = [*header, *_blocks(_answer(audit, answer), *tables, told)]
+        room = HEIGHT - len(above) - len(footer) - (2 if checks else 1)
         if room >= (_CHECKS if checks else 0):
             break
     for lines in (3, 2, 1):
@@ -97,8 +99,21 @@ def _header(audit: Finished) -> list[str]:
         )
         right = f": right in {accuracy} (guessing: {majority})"
     named = "" if model in spec.title else f", {model}"
-    whole = f"{said}{named}{right}"
-    return textwrap.wrap(whole if len(whole) <= WIDTH else f"{said}{right}", WIDTH)
+    shown = (f"{said}{named}{right}", f"{said}{right}", f"{said}{right.partition(' (')[0]}")
+    about = next((each for each in shown if len(each) <= WIDTH), shown[-1])
+    return textwrap.wrap(about, WIDTH)
+
+
+def _answer(audit: Finished, most: int) -> list[str]:
+    """Set the answer of the board page, as many of its sentences as fit on so many lines."""
+    said = board(audit.spec, audit.runs, audit.seen).answer
+    while said:
+        lines = textwrap.wrap(said, WIDTH)
+        if len(lines) <= most:
+            return lines
+        said = said[:-1].rpartition(". ")[0]
+        said += "." * bool(said)
+    return []
 
 
 def _groups(
