@@ -20,6 +20,7 @@ from fairdesk.data.domain.companions import Companion, Move
 from fairdesk.data.domain.support import Support
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import canonical
+from fairdesk.document.board import board
 from fairdesk.errors import DataError, SpecError
 from fairdesk.groups.metrics.outcomes import outcomes
 from fairdesk.results.individual import ComparedRows, Share
@@ -94,9 +95,11 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     with Store.read(path) as store:
         report = text_of(store).replace(words.NBSP, " ")
         (records,) = (each.outcomes for each in observed(store.spec, store.table()))
+        answer = board(store.spec, store.runs(), observed(store.spec, store.table())).answer
     for value in (f"{women[2]} %", women[4]):
         assert value in report
     assert women[5] == "!"
+    assert answer.split(". ")[0] in " ".join(text.split())
     assert f"{women[6]} %" == rate_of(records[0], records[0].lines[0]).replace(words.NBSP, " ")
     assert "! below 0.80" in text
     assert "SAME APPLICANT, SEX CHANGED: " in text
@@ -415,11 +418,11 @@ def test_a_column_a_value_and_an_option_that_are_nearly_right_are_asked_for(tmp_
     table = read_table(write_people(tmp_path / "people.csv"))
     with pytest.raises(DataError, match="Did you mean “income”"):
         table.index("incme")
-    with pytest.raises(DataError, match="Its columns are: "):
+    with pytest.raises(DataError, match="age, sex, job"):
         table.index("zzz")
     with pytest.raises(SpecError, match="Did you mean “global_num”"):
         parse_options("maft", {"globl_num": "3"})
     with pytest.raises(SpecError, match="Did you mean “themis”"):
         method_named("themsi")
-    with pytest.raises(SpecError, match=r"Did you mean “yes”\? Its values are: "):
+    with pytest.raises(SpecError, match=rf"Did you mean “yes”\? {phrases.ITS_VALUES}"):
         canonical(table, "credit", "yess")

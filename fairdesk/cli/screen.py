@@ -22,7 +22,6 @@ from fairdesk.cli.summary import (
     to_check,
 )
 from fairdesk.cli.terminal import print_screen, table_lines
-from fairdesk.document.board import board
 from fairdesk.wording import words
 
 #: The most lines, and characters in a line.
@@ -48,14 +47,17 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
     if everything:
         tables = [*_groups(audit, groups)], [*_changes(audit)]
         runs = [*run_lines(audit, tabled=bool(groups))]
+        header += _answer(audit, HEIGHT)
         return "\n".join((*header, *_blocks(*tables, runs, _said("CHECK", checks), footer)))
     found = [*results(audit, counted=bool(change_rows(audit)))]
-    # where there is little room: a shorter answer or none, shorter sentences, fewer attributes
-    fewer = ((2, len(groups), 0), (1, len(groups), 0), (1, 3, 0), (1, 2, 0), (1, 1, 0))
-    for lines, most, answer in ((2, len(groups), 3), (2, len(groups), 2), *fewer):
-        told = [line for lead, text in found for line in _said(lead, [text], lines)]
-        tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1)]
-        above = [*header, *_blocks(_answer(audit, answer), *tables, told)]
+    # where there is little room: shorter sentences, less beside the tables, then fewer attributes
+    n = len(groups)
+    fewer = ((1, n, 2, 2), (1, n, 1, 2), (1, n, 0, 2), (1, 2, 0, 2), (1, 1, 0, 0))
+    for lines, most, beside, answer in ((2, n, 2, 3), (2, n, 2, 2), *fewer):
+        kept = found if beside > 1 else [each for each in found if each[0] != "SUBGROUP"]
+        told = [line for lead, text in kept for line in _said(lead, [text], lines)]
+        tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1, beside)]
+        above = [*header, *_answer(audit, answer), *_blocks(*tables, told)]
         room = HEIGHT - len(above) - len(footer) - (2 if checks else 1)
         if room >= (_CHECKS if checks else 0):
             break
@@ -106,7 +108,7 @@ def _header(audit: Finished) -> list[str]:
 
 def _answer(audit: Finished, most: int) -> list[str]:
     """Set the answer of the board page, as many of its sentences as fit on so many lines."""
-    said = board(audit.spec, audit.runs, audit.seen).answer
+    said = audit.verdict
     while said:
         lines = textwrap.wrap(said, WIDTH)
         if len(lines) <= most:
@@ -140,7 +142,7 @@ def _groups(
         yield f"  and {words.counted(len(left), 'more attribute')}: -v"
 
 
-def _changes(audit: Finished, most: int | None = None) -> Iterator[str]:
+def _changes(audit: Finished, most: int | None = None, beside: int | None = None) -> Iterator[str]:
     """Set for how many the decision changes, by what is changed; without ``most`` everything."""
     rows, terms = change_rows(audit), term_rows(audit)
     if rows:
@@ -150,7 +152,8 @@ def _changes(audit: Finished, most: int | None = None) -> Iterator[str]:
         # the last row is of all attributes together
         kept = rows if most is None or len(rows) <= most else [*rows[: most - 1], rows[-1]]
         yield from _aligned(kept)
-        for note in filter(None, change_notes(audit, everything=most is None)):
+        notes = [each for each in change_notes(audit, everything=most is None) if each]
+        for note in notes[:beside]:
             short = textwrap.shorten(note, WIDTH - 2, placeholder=" …")
             yield f"  {note if most is None else short}"
     if terms:

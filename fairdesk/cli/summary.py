@@ -19,6 +19,7 @@ from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.records import Agreement, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.log import recorded_agreement, recorded_note
+from fairdesk.document.board import board
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
 from fairdesk.results.groups import GroupLine, GroupTable
@@ -86,6 +87,12 @@ class Finished(NamedTuple):
         """The favourable decision, as the table of groups calls it."""
         tables = self.tables("decisions") or self.tables("label")
         return outcome_of(self.spec, tables[0]) if tables else self.spec.favourable
+
+    @property
+    def verdict(self) -> str:
+        """The answer of the page for those who decide; empty without rates of groups."""
+        tabled = self.tables("decisions") or self.tables("label")
+        return board(self.spec, self.runs, self.seen).answer if tabled else ""
 
     @property
     def answers(self) -> tuple[Answer, ...]:
