@@ -16,6 +16,7 @@ from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.curves import growing
 from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.people import people_of
 from fairdesk.document.blocks import (
     Block,
     Callout,
@@ -151,6 +152,9 @@ def _studied(material: Material) -> list[Block]:
         return []
     blocks: list[Block] = []
     tables = tuple(map(material.shown.table, decision_tables(material.runs)))
+    crowd = people_of(spec, run.figures, tables)
+    if not crowd.empty:
+        blocks.append(chart_block(crowd, crowd.title, key="people", evidence="observed"))
     if studies := comparisons.studies_of(spec, run.figures):
         said = (
             sentence

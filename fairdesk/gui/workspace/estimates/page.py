@@ -19,6 +19,7 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.people import People, people_of
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.kinds.study import Studies
 from fairdesk.gui.charts.drawn import DrawnChart
@@ -221,6 +222,7 @@ class SharePage(RunPage):
         for bars in self._barred:
             bars.pressed.connect(partial(self._show_pairs, bars))
         self._study, self._study_words = Picture(Studies()), parts.Words()
+        self._people = Picture(People())
         self._study_table, self._compared = layouts.column(), layouts.column()
         self._pairs_words = parts.quiet(PAIRS)
         self._checks = parts.quiet()
@@ -268,6 +270,7 @@ class SharePage(RunPage):
         inside = QWidget()
         # bars are below the first statement, above the others
         self._sentences = layouts.column(
+            self._people,
             self._study_words,
             self._study,
             self._study_table,
@@ -372,6 +375,9 @@ class SharePage(RunPage):
     def _show_studies(self, run: Run) -> None:
         """Show the audit studies; for experts every comparison."""
         spec = self._session.spec
+        crowd = people_of(spec, run.figures, decision_tables(self._session.runs))
+        self._people.draw(crowd)
+        self._people.setVisible(not crowd.empty)
         studies = comparisons.studies_of(spec, run.figures)
         chart = studies_picture(spec, run, studies, _MOST_VALUES).chart
         self._study.draw(chart if isinstance(chart, Studies) else Studies())

@@ -1,0 +1,148 @@
+"""The rows of each group as dots, filled where the decision changes with a protected value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.charts.shapes import Disc, Laid, Marked, Paper, Shape, Spot, Words
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupTable
+from fairdesk.wording import comparisons, words
+from fairdesk.wording.decisions import name_of
+from fairdesk.wording.language import say
+
+#: About so many dots are drawn at most.
+_DOTS = 400
+#: Groups with fewer dots are not drawn.
+_FEWEST = 5
+#: The distance of two dots, and the radius of one, by the height of a line of type.
+_STEP, _RADIUS = 0.72, 0.27
+
+
+class Changing(NamedTuple):
+    """A group: its name, its rows, and of how many the decision would be lost or gained."""
+
+    name: str
+    n_rows: int
+    losses: int
+    gains: int
+
+    @property
+    def text(self) -> str:
+        """What stands above its dots."""
+        return say(
+            "{name}: {losses} of {n} would lose the favourable decision, {gains} would gain it",
+            name=self.name,
+            n=words.number(self.n_rows),
+            losses=words.number(self.losses),
+            gains=words.number(self.gains),
+        )
+
+
+@dataclass(frozen=True)
+class People:
+    """The groups of one attribute or of several, one after the other.
+
+    A dot stands for so many rows that there are about 400 dots at most.
+    """
+
+    groups: tuple[Changing, ...] = ()
+    rows_per_dot: int = 1
+    title: str = "Who would lose or gain the favourable decision, by group"
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.groups
+
+    def summary(self) -> str:
+        """Return it in words."""
+        return self.alt()
+
+    def alt(self) -> str:
+        """Return it in words."""
+        return say("{said}.", said="; ".join(each.text for each in self.groups))
+
+    def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+        """Put each group's dots below its line: those that change first."""
+        del marked
+        lead = paper.lead
+        across = max(int(paper.width / (_STEP * lead)), 1)
+        shapes: list[Shape] = [*self._key(paper)]
+        spots, y = list[Spot](), 1.5 * lead
+        for key, each in enumerate(self.groups):
+            top = y
+            for line in paper.wrapped(each.text, paper.width):
+                shapes.append(Words(0.0, y + 0.6 * lead, line))
+                y += 1.1 * lead
+            colours = self._colours(each)
+            for place, colour in enumerate(colours):
+                down, right = divmod(place, across)
+                x = (right + 0.5) * _STEP * lead
+                at = y + (down + 0.6) * _STEP * lead
+                fill = colour or "ground"
+                shapes.append(Disc(x, at, _RADIUS * lead, fill, colour or "undecided", 0.8))
+            y += (math.ceil(len(colours) / across) * _STEP + 0.7) * lead
+            spots.append(Spot(key, each.text, 0.0, top, paper.width, y - top))
+        return Laid(y, shapes, spots, down=(tuple(range(len(spots))),))
+
+    def _colours(self, each: Changing) -> list[str]:
+        """Return the colour of each dot; empty of those whose decision is unchanged."""
+        dots = max(round(each.n_rows / self.rows_per_dot), 1)
+        found: list[str] = []
+        for count, colour in ((each.losses, "discriminatory"), (each.gains, "series 0")):
+            # whoever changes is seen, be it one row
+            found += [colour] * max(round(count / self.rows_per_dot), bool(count))
+        return [*found, *[""] * max(dots - len(found), 0)]
+
+    def _key(self, paper: Paper) -> Iterator[Shape]:
+        x, y, lead = 0.4 * paper.lead, 0.6 * paper.lead, paper.lead
+        several = self.rows_per_dot > 1
+        for colour, text in (
+            ("discriminatory", say("would lose")),
+            ("series 0", say("would gain")),
+            ("", say("unchanged")),
+        ):
+            yield Disc(x, y, _RADIUS * lead, colour or "ground", colour or "undecided", 0.8)
+            yield Words(x + 0.6 * lead, y, text)
+            x += paper.extent(text) + 1.8 * lead
+        if several:
+            text = say("(a dot is {n} rows)", n=words.number(self.rows_per_dot))
+            yield Words(x, y, text, "quiet")
+
+
+def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[GroupTable]) -> People:
+    """Return the groups of each protected attribute that was changed alone in all rows.
+
+    Parameters
+    ----------
+    figures : iterable of Metric
+        With the shares of a run.
+    tables : sequence of GroupTable
+        The model's decisions by group: how many rows each group has.
+    """
+    found: list[Changing] = []
+    for share in comparisons.shares_of(figures):
+        if (
+            share.whom != "data"
+            or not (share.exact and share.by_value)
+            or len(share.attributes) != 1
+            or not comparisons.is_answered(spec, share)
+        ):
+            continue
+        table = next((each for each in tables if each.attributes == share.attributes), None)
+        sizes = {} if table is None else {line.values[0]: line.n_samples for line in table.lines}
+        attribute = spec.domain.attributes[spec.domain.names.index(share.attributes[0])]
+        for code, gains, losses in share.by_value:
+            name = name_of(attribute, code)
+            if size := sizes.get(name, 0):
+                named = f"{words.quoted(attribute.name)} = {name}"
+                found.append(Changing(named, size, losses, gains))
+    n_rows = sum(each.n_rows for each in found)
+    per_dot = max(math.ceil(n_rows / _DOTS), 1)
+    # one row of a few dots would look like all of the group
+    return People(tuple(e for e in found if e.n_rows >= _FEWEST * per_dot), per_dot)
