@@ -27,6 +27,8 @@ _ATTRIBUTES = 2
 _NOUNS = fixed({"female": "women", "woman": "women", "male": "men", "man": "men"})
 #: Values that are no adjective of a person.
 _NO_ADJECTIVES = frozenset(("yes", "no", "true", "false", "none", "other", "unknown"))
+#: Attributes whose values are adjectives of a person also in small letters.
+_DESCRIBING = frozenset(("race", "ethnicity", "colour", "color", "nationality", "religion"))
 #: Ratios that have a name, and how far another one may be from it to be about it.
 _FRACTIONS = fixed(
     (
@@ -168,8 +170,9 @@ def _compared(
                 shown_of(table) is not None,
             )
         )
-    found.sort(key=lambda each: (not each.shown, each.ratio or 0.0))
-    return found[:_ATTRIBUTES]
+    found.sort(key=lambda each: each.ratio or 0.0)
+    # what chance explains is left out beside what it does not
+    return ([each for each in found if each.shown] or found)[:_ATTRIBUTES]
 
 
 def _same(table: GroupTable, *wanted: GroupLine) -> tuple[GroupLine, GroupLine] | None:
@@ -185,7 +188,8 @@ def people(spec: AuditSpec, table: GroupTable, line: GroupLine) -> str:
     if value.lower() in _NOUNS:
         return say(_NOUNS[value.lower()])
     letters = value.replace("-", "").replace(" ", "")
-    if letters.isalpha() and value[:1].isupper() and value.lower() not in _NO_ADJECTIVES:
+    adjective = value[:1].isupper() or table.attributes[0].lower() in _DESCRIBING
+    if letters.isalpha() and adjective and value.lower() not in _NO_ADJECTIVES:
         return say("{value} {people}", value=value, people=many)
     return say("{people} with {group}", people=many, group=group_text(table, line))
 
@@ -362,7 +366,7 @@ def _known(
                         name=words.quoted(each.attributes[0]),
                         hits=words.number(each.hits),
                     )
-                    for each in alone[:_ATTRIBUTES]
+                    for each in alone
                 ]
             ),
         )

@@ -117,6 +117,20 @@ def test_a_study_against_the_groups_own_rates_is_said(spec):
     assert any(each.startswith("Had all been women, more would be selected") for each in known)
 
 
+def test_a_value_in_small_letters_is_an_adjective_where_the_attribute_says_so(spec):
+    line = replace(WHITE, values=("black",))
+    table = replace(TABLE, attributes=("race",), lines=(line,))
+    assert people(spec, table, line) == "black applicants"
+
+
+def test_what_chance_explains_is_not_asked_about_beside_what_it_does_not(spec):
+    chance = replace(BLACK, values=("cook",), holm=0.4, p=0.4, impact_ratio=0.5)
+    other = replace(TABLE, attributes=("job",), lines=(replace(WHITE, values=("clerk",)), chance))
+    made = board(spec, [run(1, "groups", TABLE, other)])
+    assert made.question == "Does the model treat women and men equally?"
+    assert len(made.tiles) == 1
+
+
 @pytest.mark.parametrize(
     ("ratio", "said"),
     [
@@ -137,6 +151,7 @@ def test_ratios_have_words(ratio, said):
         ("Female", "women"),
         ("Amer-Indian-Eskimo", "Amer-Indian-Eskimo applicants"),
         ("Other", "applicants with sex = Other"),
+        ("yes", "applicants with sex = yes"),
         ("A92", "applicants with sex = A92"),
         ("25 to 34", "applicants with sex 25 to 34"),
     ],
