@@ -73,14 +73,6 @@ _IRREGULAR = {
     "man": "men",
     "staff": "staff",
 }
-#: The words that the window offers, for whoever translates.
-_OFFERED = fixed(
-    (
-        *("applicant", "person", "customer", "patient", "employee", "candidate", "student"),
-        *("applicants", "people", "customers", "patients", "employees", "candidates", "students"),
-        *("text", "texts"),
-    )
-)
 _REGULAR = ("german", "human", "roman")
 #: The kinds of columns in plain words.
 KINDS = fixed(
