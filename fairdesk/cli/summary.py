@@ -224,7 +224,8 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
             unknown = comparisons.not_known(share, beside) or "not known yet"
             answered = comparisons.is_answered(spec, share)
             cells = _counts(share) if answered else (unknown, "", said.value.lower())
-            rows.append((words.listed(share.attributes, "or"), *cells))
+            several = len(share.attributes) > 1
+            rows.append(("any of these" if several else words.quoted(share.attributes[0]), *cells))
     return rows
 
 

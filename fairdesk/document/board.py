@@ -13,6 +13,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.dumbbell import Dumbbell, Rate, Selected
 from fairdesk.document.blocks import Board, Chart, Listed, Tile, chart_block
+from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, words
@@ -44,22 +45,13 @@ _FRACTIONS = fixed(
     )
 )
 _ABOUT = 0.035
-#: Ratios of model and records that differ by less are about the same.
-_ALIKE = 0.03
 
-#: How the relative gaps in the records are beside those of the model, for all groups or for some.
+#: How the gaps in the records are beside those of the model.
 _RECORDS = fixed(
     {
-        "same": "In the records the relative gap is about the same.",
-        "narrower": "In the records the relative gap is smaller.",
-        "wider": "In the records the relative gap is larger.",
-    }
-)
-_SIDES = fixed(
-    {
-        "same": "about the same for {groups}",
-        "narrower": "smaller for {groups}",
-        "wider": "larger for {groups}",
+        "similar": "The records show such gaps too.",
+        "smaller": "In the records the gap is smaller.",
+        "larger": "In the records the gap is larger.",
     }
 )
 
@@ -232,11 +224,11 @@ def _answer(
     changing = _changing(spec, share)
     if not compared:
         return changing
-    unequal = any((each.ratio or 1.0) < 0.8 for each in shown) or bool(share and share.hits)
+    unequal = any((each.ratio or 1.0) < FOUR_FIFTHS for each in shown)
     if not shown:
         none = say("No difference between the selection rates of these groups is shown.")
         return f"{none} {changing}".strip()
-    first = say("No: {said}", said=rates) if unequal else words.capital(rates)
+    first = say("Not in outcomes: {said}", said=rates) if unequal else words.capital(rates)
     return f"{first} {_records(shown)}".strip()
 
 
@@ -269,19 +261,22 @@ def fraction(ratio: float) -> str:
 
 
 def _records(shown: Sequence[_Compared]) -> str:
-    """Say how the gaps in the records are beside those of the model; empty without both."""
-    sides: dict[str, list[str]] = {}
+    """Say how the gaps in the records are beside those of the model; empty without both.
+
+    One is called larger or smaller only where that holds as a ratio and as a difference.
+    """
+    sides: set[str] = set()
     for each in shown:
         model, records = _ratio(each.by_model), _ratio(each.by_records)
         if model is None or records is None:
             return ""
-        wider = records - model
-        key = "same" if abs(wider) < _ALIKE else "narrower" if wider > 0 else "wider"
-        sides.setdefault(key, []).append(each.names[0])
-    if len(sides) == 1:
-        return say(_RECORDS[next(iter(sides))])
-    parts = [say(_SIDES[key], groups=words.joined(names)) for key, names in sides.items()]
-    return say("In the records the relative gap is {parts}.", parts=words.joined(parts))
+        ratio, points = records - model, _apart(each.by_model) - _apart(each.by_records)
+        sides.add("similar" if ratio * points <= 0 else "smaller" if ratio > 0 else "larger")
+    return say(_RECORDS[sides.pop() if len(sides) == 1 else "similar"])
+
+
+def _apart(lines: tuple[GroupLine, GroupLine] | None) -> float:
+    return 0.0 if lines is None else (lines[1].rate or 0.0) - (lines[0].rate or 0.0)
 
 
 def _ratio(lines: tuple[GroupLine, GroupLine] | None) -> float | None:
@@ -311,9 +306,16 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
         yield Tile(
             words.number(share.hits),
             say(
-                "of {people}: the decision changes {when}.",
+                "of {people}: changing {names} would change the decision{how}.",
                 people=words.counted(share.n_samples, spec.person),
-                when=words.when_change(share.attributes),
+                names=words.listed(share.attributes, "or"),
+                how=""
+                if share.gains is None or share.losses is None
+                else say(
+                    "; {losses} would lose it, {gains} would gain it",
+                    losses=words.number(share.losses),
+                    gains=words.number(share.gains),
+                ),
             ),
         )
 
@@ -344,9 +346,10 @@ def _known(
 ) -> Iterator[str]:
     if compared:
         yield say(
-            "Selected means: the decision is “{outcome}”. All {people} in the data were counted.",
+            "Selected means: the decision is “{outcome}”. All {people} in the data were counted, "
+            "none sampled.",
             outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
-            people=words.counted(spec.data.rows, spec.person),
+            people=words.plural(spec.person),
         )
     if share is None:
         return
@@ -357,19 +360,18 @@ def _known(
         if comparisons.is_answered(spec, each)
     ]
     if alone:
-        yield say(
-            "The decision changes {parts}.",
-            parts=words.joined(
-                [
-                    say(
-                        "with another {name} alone for {hits}",
-                        name=words.quoted(each.attributes[0]),
-                        hits=words.number(each.hits),
-                    )
-                    for each in alone
-                ]
-            ),
-        )
+        said = [
+            say(
+                "if only {name} changes, the decision changes for {hits}{most}"
+                if not place
+                else "if only {name}, for {hits}{most}",
+                name=words.quoted(each.attributes[0]),
+                hits=words.number(each.hits),
+                most=_most(each),
+            )
+            for place, each in enumerate(alone)
+        ]
+        yield f"{words.capital('; '.join(said))}."
     yield from _reversed(spec, runs)
     for each in spec.domain.support.companions:
         yield say(
@@ -377,6 +379,14 @@ def _known(
             by=words.quoted(each.by),
             name=words.quoted(each.attribute),
         )
+
+
+def _most(share: Share) -> str:
+    """Say whether most of those that change would lose or gain; empty where that is not known."""
+    gains, losses = share.gains or 0, share.losses or 0
+    if gains == losses:
+        return ""
+    return say(" (most would lose it)") if losses > gains else say(" (most would gain it)")
 
 
 def _reversed(spec: AuditSpec, runs: Sequence[Run]) -> Iterator[str]:
@@ -389,11 +399,12 @@ def _reversed(spec: AuditSpec, runs: Sequence[Run]) -> Iterator[str]:
         if table is not None and found is not None:
             line, best, more = found
             yield say(
-                "Had all been {group}, more would be selected than as {best}: the gap between "
-                "the two comes from what else differs."
+                "Had all been {group}, more would be selected than as {best}: {name} by itself "
+                "does not make the gap."
                 if more
-                else "Had all been {group}, fewer would be selected than as {best}: the gap "
-                "between the two comes from what else differs.",
+                else "Had all been {group}, fewer would be selected than as {best}: {name} by "
+                "itself does not make the gap.",
+                name=words.quoted(study.attribute),
                 group=people(spec, table, line),
                 best=people(spec, table, best),
             )
@@ -412,7 +423,11 @@ def main_alone(run: Run, share: Share) -> list[Share]:
 
 def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:
     if tables:
-        yield say("Why the groups differ: rates name no cause.")
+        yield (
+            say("Why the groups differ: rates name no cause.")
+            if share is None
+            else say("Which attributes make the gap, and whether these are proxies.")
+        )
     few = [
         people(spec, table, line)
         for table in tables.values()

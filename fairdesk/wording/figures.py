@@ -315,14 +315,14 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
 
 
 def _with_values(counts: Sequence[tuple[int, str]]) -> str:
-    """Write a count with that of each own value: ``340 (now Female: 338, Male: 2)``."""
+    """Write a count with that of each own value: ``340 (recorded as Female: 338, Male: 2)``."""
     held = sorted((each for each in counts if each[0]), key=lambda each: -each[0])
     alone = len(held) == 1
     whose = words.some(
         [name if alone else f"{name}: {words.number(count)}" for count, name in held], 4
     )
     total = words.number(sum(count for count, _ in held))
-    return say("{total} (now {whose})", total=total, whose=whose) if held else total
+    return say("{total} (recorded as {whose})", total=total, whose=whose) if held else total
 
 
 def _untested(spec: AuditSpec, share: Share) -> str:

@@ -44,7 +44,7 @@ def texts(made):
 def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_selected(spec):
     made = board(spec, [run(1, "groups", LABELS, TABLE), run(2, "estimate", ROWS, SEX)])
     assert made.question == "Does the model treat women and men equally?"
-    said = f"No: women are selected at about two thirds {phrases.OF_THE_RATE_OF} men."
+    said = f"Not in outcomes: women are selected at about two thirds {phrases.OF_THE_RATE_OF} men."
     assert made.answer.startswith(said)
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (
@@ -52,8 +52,8 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
         f"women selected for every 100 men; {phrases.IN_THE_RECORDS} 67.",
     )
     assert second.number == "3"
-    assert plain(second.text).startswith("of 200 applicants: the decision changes when only")
-    assert "with another sex alone for 2" in items(made, phrases.KNOWN)[1]
+    assert plain(second.text).startswith("of 200 applicants: changing sex or job would change")
+    assert "If only sex changes, " in items(made, phrases.KNOWN)[1]
     assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")
     assert items(made, "To decide")[0] == "What is the model used for? Not stated."
     stated = board(spec, [run(1, "groups", TABLE)], purpose=True)
@@ -143,6 +143,18 @@ def test_what_chance_explains_is_not_asked_about_beside_what_it_does_not(spec):
 )
 def test_ratios_have_words(ratio, said):
     assert fraction(ratio) == said
+
+
+@pytest.mark.parametrize(
+    ("favourable", "said"),
+    [(60, "gaps too"), (110, "the gap is smaller"), (20, "the gap is larger")],
+)
+def test_gaps_in_the_records_are_compared_where_both_measures_agree(spec, favourable, said):
+    rate = favourable / BLACK.n_samples
+    fewer = replace(WHITE, favourable=120, rate=120 / WHITE.n_samples)
+    records = replace(LABELS, lines=(fewer, replace(BLACK, favourable=favourable, rate=rate)))
+    made = board(spec, [run(1, "groups", records, TABLE)])
+    assert said in made.answer
 
 
 @pytest.mark.parametrize(

@@ -686,8 +686,8 @@ def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
         f"{phrases.IF_WE_CHANGE} the applicant’s sex and nothing else, "
         f"{phrases.DECISION_CHANGES_FOR} 12: "
         + phrases.LOSE_AND_GAIN.format(
-            losses=f"3 (now {sex.text(0.0)})",
-            gains=f"9 (now {sex.text(1.0)}: 8, {sex.text(0.0)}: 1)",
+            losses=f"3 (recorded as {sex.text(0.0)})",
+            gains=f"9 (recorded as {sex.text(1.0)}: 8, {sex.text(0.0)}: 1)",
         )
         + "."
     )

@@ -16,11 +16,11 @@ from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import say
 
 #: About so many dots are drawn at most.
-_DOTS = 400
+_DOTS = 1_200
 #: Groups with fewer dots are not drawn.
 _FEWEST = 5
 #: The distance of two dots, and the radius of one, by the height of a line of type.
-_STEP, _RADIUS = 0.72, 0.27
+_STEP, _RADIUS = 0.5, 0.19
 
 
 class Changing(NamedTuple):
@@ -47,7 +47,7 @@ class Changing(NamedTuple):
 class People:
     """The groups of one attribute or of several, one after the other.
 
-    A dot stands for so many rows that there are about 400 dots at most.
+    A dot stands for so many rows that there are about 1,200 dots at most.
     """
 
     groups: tuple[Changing, ...] = ()
