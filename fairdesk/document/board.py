@@ -24,6 +24,8 @@ from fairdesk.wording.language import fixed, say
 
 #: So many protected attributes are compared: those with the lowest ratios.
 _ATTRIBUTES = 2
+#: Groups that are too small to judge and named.
+_NAMED = 3
 #: The words for values that have some; other values are named as the data write them.
 _NOUNS = fixed({"female": "women", "woman": "women", "male": "men", "man": "men"})
 #: Values that are no adjective of a person.
@@ -353,12 +355,9 @@ def _known(
         )
     if share is None:
         return
-    alone = [
-        each
-        for run in runs
-        for each in main_alone(run, share)
-        if comparisons.is_answered(spec, each)
-    ]
+    found = (each for run in runs for each in main_alone(run, share))
+    # several runs may have counted the same
+    alone = {each.attributes: each for each in found if comparisons.is_answered(spec, each)}
     if alone:
         said = [
             say(
@@ -369,7 +368,7 @@ def _known(
                 hits=words.number(each.hits),
                 most=_most(each),
             )
-            for place, each in enumerate(alone)
+            for place, each in enumerate(alone.values())
         ]
         yield f"{words.capital('; '.join(said))}."
     yield from _reversed(spec, runs)
@@ -435,7 +434,8 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
         if line.excluded and line.known
     ]
     if few:
-        yield say("How {groups} are treated: too few to judge.", groups=words.joined(few))
+        groups = words.joined(few) if len(few) <= _NAMED else words.some(few, _NAMED)
+        yield say("How {groups} are treated: too few to judge.", groups=groups)
     open_ones = spec.domain.support.proposed
     if open_ones:
         yield words.open_sentence(spec.domain, [each.by for each in open_ones])

@@ -100,6 +100,12 @@ def test_decisions_without_a_model_are_not_called_the_models(spec):
     assert not [each for each in texts(made) if "the model treat" in each]
 
 
+def test_runs_that_counted_the_same_are_told_of_once(spec):
+    runs = [run(number, "estimate", ROWS, SEX) for number in (1, 2)]
+    known = items(board(spec, runs), phrases.KNOWN)
+    assert sum(each.count("only sex") for each in known) == 1
+
+
 def test_a_share_that_is_open_is_no_tile(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         unsure = with_support(store.spec, proposed=(JOB,))
