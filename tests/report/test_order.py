@@ -125,6 +125,7 @@ def test_where_every_row_is_used_no_table_says_so_again(tmp_path, monkeypatch):
 
 def test_what_the_data_say_of_values_is_not_listed_again(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
+        run_into(store, "uniform", options={"samples": 10})
         report = make_report(store)
     inputs = grid_of(section_of(report, "appendix"), "model/inputs").rows
     assert inputs[2:] == (

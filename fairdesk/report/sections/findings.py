@@ -257,7 +257,7 @@ def _proven_of_people(material: Material) -> list[tuple[str, ...]]:
             figures.instances(material.spec, "people"),
             say("{share} (proven)", share=least_share(changes)),
             "–",
-            say("Likely {people} by a model of the data, not real ones", people=material.people),
+            say("Simulated {people} that resemble the data, not real ones", people=material.people),
         )
     ]
 
@@ -275,7 +275,7 @@ def _described(material: Material, share: Share) -> str:
     if reference is None or reference.uniform is None:
         return say("Combinations of allowed values, not {people}", people=material.people)
     return say(
-        "Combinations of allowed values ({share} plausible), not {people}",
+        "Combinations of allowed values, {share} of them realistic; not {people}",
         share=words.shown_percent(reference.uniform, 1),
         people=material.people,
     )

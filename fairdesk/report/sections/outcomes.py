@@ -72,15 +72,21 @@ def outcomes(material: Material) -> Section:
         Text(
             say(
                 "Counted in the rows of the data ({run_name}). The rate of each group is "
-                "compared with that of the reference group: {reference}. It is the same in all "
-                "tables of the same attributes. {more}",
-                reference=_reference(run),
+                "compared with that of the reference group. {more}",
                 more=" ".join(
                     (say(words.FOUR_FIFTHS), *ratio_words.corrected(material.group_tables))
                 ),
                 run_name=material.run_name(run),
             )
-        )
+        ),
+        Text(
+            say(
+                "{reference}. It is the same in all tables of the same attributes.",
+                reference=_reference(run),
+            ),
+            lead=say("Reference group:"),
+            appended=True,
+        ),
     ]
     if ended := words.ending(run):
         blocks.append(Callout("Incomplete.", ended))
@@ -140,9 +146,8 @@ def errors(material: Material) -> Section:
                 "outcomes ({label}). If past outcomes were unjust, these error rates are "
                 "misleading. The true positive rate is the share of favourable decisions where "
                 "the recorded outcome is favourable; the false positive rate is that share where "
-                "it is not. The reference group is that of the other tables of the same "
-                "attributes. The largest gap was picked for its size, so the true gap may be "
-                "smaller.",
+                "it is not, which is an advantage to those who have it. The largest gap was "
+                "picked for its size, so the true gap may be smaller.",
                 people=material.people,
                 label=words.quoted(spec.label),
             )

@@ -59,7 +59,7 @@ def test_a_share_of_people_and_one_proven_of_a_population_are_set_side_by_side(t
         grids = blocks_of(section_of(make_report(store), "results"), "Grid")
     (shares,) = (each for each in grids if each.key == "shares")
     described = [row[-1] for row in shares.rows]
-    assert [each.split()[0] for each in described] == ["Real", "Likely", "Combinations"]
+    assert [each.split()[0] for each in described] == ["Real", "Simulated", "Combinations"]
     assert shares.rows[1][1].replace("\u00a0", " ") == "at least 2.10 % (proven)"
 
 
