@@ -43,11 +43,12 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
     """Return an audit's results on at most `HEIGHT` lines; with ``everything`` all, unshortened."""
     groups = group_rows(audit, everything=everything)
     checks = [*to_check(audit, everything=everything)]
+    verdict = audit.verdict
     header, footer = _header(audit), [*_footer(audit, everything=everything)]
     if everything:
         tables = [*_groups(audit, groups)], [*_changes(audit)]
         runs = [*run_lines(audit, tabled=bool(groups))]
-        header += _answer(audit, HEIGHT)
+        header += _answer(verdict, HEIGHT)
         return "\n".join((*header, *_blocks(*tables, runs, _said("CHECK", checks), footer)))
     found = [*results(audit, counted=bool(change_rows(audit)))]
     # where there is little room: shorter sentences, less beside the tables, then fewer attributes
@@ -57,7 +58,7 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
         kept = found if beside > 1 else [each for each in found if each[0] != "SUBGROUP"]
         told = [line for lead, text in kept for line in _said(lead, [text], lines)]
         tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1, beside)]
-        above = [*header, *_answer(audit, answer), *_blocks(*tables, told)]
+        above = [*header, *_answer(verdict, answer), *_blocks(*tables, told)]
         room = HEIGHT - len(above) - len(footer) - (2 if checks else 1)
         if room >= (_CHECKS if checks else 0):
             break
@@ -106,9 +107,8 @@ def _header(audit: Finished) -> list[str]:
     return textwrap.wrap(about, WIDTH)
 
 
-def _answer(audit: Finished, most: int) -> list[str]:
+def _answer(said: str, most: int) -> list[str]:
     """Set the answer of the board page, as many of its sentences as fit on so many lines."""
-    said = audit.verdict
     while said:
         lines = textwrap.wrap(said, WIDTH)
         if len(lines) <= most:

@@ -1,4 +1,4 @@
-"""What a report is made of, before it has a look: the template draws each kind of block.
+"""What window and report show, before it has a look: each renderer draws each kind of block.
 
 Everything in a block is plain data. No text is read as markup.
 """

@@ -32,7 +32,7 @@ _NOUNS = fixed({"female": "women", "woman": "women", "male": "men", "man": "men"
 _NO_ADJECTIVES = frozenset(("yes", "no", "true", "false", "none", "other", "unknown"))
 #: Attributes whose values are adjectives of a person also in small letters.
 _DESCRIBING = frozenset(("race", "ethnicity", "colour", "color", "nationality", "religion"))
-#: Ratios that have a name, and how far another one may be from it to be about it.
+#: Ratios that have a name.
 _FRACTIONS = fixed(
     (
         (0.1, "a tenth of the rate"),
@@ -46,8 +46,8 @@ _FRACTIONS = fixed(
         (1.0, "the same rate"),
     )
 )
-_ABOUT = 0.035
-
+#: How far a ratio may be from one with a name to be “about” it; and below what none is near.
+_ABOUT, _TWENTIETH = 0.035, 0.05
 #: How the gaps in the records are beside those of the model.
 _RECORDS = fixed(
     {
@@ -223,7 +223,7 @@ def _answer(
             "The model’s decisions by group are not measured yet. In the records, {said}",
             said=rates or say("no difference between these groups is shown."),
         )
-    changing = _changing(spec, share)
+    changing = "" if share is None else figures.share_statement(spec, share, ()).sentence
     if not compared:
         return changing
     unequal = any((each.ratio or 1.0) < FOUR_FIFTHS for each in shown)
@@ -252,7 +252,7 @@ def _rates_sentence(shown: Sequence[_Compared]) -> str:
 
 def fraction(ratio: float) -> str:
     """Write a ratio below one in words: ``about a quarter of the rate``."""
-    if ratio < 0.05:
+    if ratio < _TWENTIETH:
         return say("less than a twentieth of the rate")
     at, name = min(_FRACTIONS, key=lambda each: abs(each[0] - ratio))
     if abs(ratio - at) <= _ABOUT:
@@ -322,10 +322,6 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
         )
 
 
-def _changing(spec: AuditSpec, share: Share | None) -> str:
-    return "" if share is None else figures.share_statement(spec, share, ()).sentence
-
-
 def _chart(compared: Sequence[_Compared]) -> Chart | None:
     groups = [
         Selected(
@@ -355,7 +351,7 @@ def _known(
         )
     if share is None:
         return
-    found = (each for run in runs for each in main_alone(run, share))
+    found = (each for run in runs for each in _of_one(run, share))
     # several runs may have counted the same
     alone = {each.attributes: each for each in found if comparisons.is_answered(spec, each)}
     if alone:
@@ -409,8 +405,8 @@ def _reversed(spec: AuditSpec, runs: Sequence[Run]) -> Iterator[str]:
             )
 
 
-def main_alone(run: Run, share: Share) -> list[Share]:
-    """Return the shares of single attributes of the run that counted a share of several."""
+def _of_one(run: Run, share: Share) -> list[Share]:
+    """Return the shares of single attributes of the run that counted one of several."""
     if share not in main_shares(run.figures):
         return []
     return [
@@ -442,7 +438,7 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
     elif share is None and not spec.predictions:
         yield say("Whether the decision depends on the protected attributes themselves.")
     yield say(
-        "Whether these {people} are like those that it will decide on.",
+        "Whether these {people} resemble the ones to be decided on.",
         people=words.plural(spec.person),
     )
     if spec.label and tables:
