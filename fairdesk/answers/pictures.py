@@ -91,11 +91,9 @@ def shares(spec: AuditSpec, measured: Sequence[tuple[RunRecord | RunState, Share
     return Pictured(ShareBars(bars), tuple(pairs_of(run, each) for run, each in measured))
 
 
-def studies(
-    spec: AuditSpec, run: RunRecord | RunState, found: Sequence[AuditStudy], most: int = _GROUPS
-) -> Pictured:
+def studies(spec: AuditSpec, run: RunRecord | RunState, found: Sequence[AuditStudy]) -> Pictured:
     """Draw the selection rates of the same rows under each protected value."""
-    chart = Studies(tuple(studied(spec, each, most) for each in found))
+    chart = Studies(tuple(studied(spec, each, _GROUPS) for each in found))
     parts = [
         PairsOf(run.id, study.attribute, 0.0) if run.found else None
         for study, drawn in zip(found, chart.studies, strict=True)

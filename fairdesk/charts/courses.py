@@ -15,15 +15,10 @@ from fairdesk.wording.language import say
 _PERCENT = f"{words.NBSP}%"
 
 
-def course_of_estimate(share: Share, *, whole: bool) -> Drawing:
-    """Draw how an estimate settled, with its anytime band.
+def course_of_estimate(share: Share) -> Drawing:
+    """Draw how an estimate settled, with its anytime band, and its trials beside it as dots.
 
-    Parameters
-    ----------
-    share : Share
-        The estimate; its drawing is empty where it has less than two points.
-    whole : bool
-        With the trials beside it, as dots: where there is more room than on paper.
+    It is empty where the share has fewer than two points.
     """
     course = np.array(share.course, dtype=np.float64).reshape(-1, 4)
     asked, shown = course[:, 0], np.multiply(course[:, 1:], 100)
@@ -31,7 +26,7 @@ def course_of_estimate(share: Share, *, whole: bool) -> Drawing:
         say("estimate"), asked, shown[:, 0], "discriminatory", low=shown[:, 1], high=shown[:, 2]
     )
     lines = [estimate]
-    if whole and share.trials and len(asked):
+    if share.trials and len(asked):
         each = share.n_samples / len(share.trials)
         ends = np.arange(1, len(share.trials) + 1, dtype=np.float64) * each
         trials = 100 * np.array(share.trials)

@@ -211,13 +211,10 @@ def share_statement(
         value = say("Not known yet")
     said = Statement(evidence, label, value, sentence, _basis(spec, share, beside))
     if share.whom == "data":
-        untested = _untested(spec, share) if excluded and share.exhaustive else ""
-        missing = comparisons.unsupported_sentence(spec, share) if excluded else ""
         return said.with_more(
             directed_sentence(share),
             comparisons.alone_sentence(spec, share, beside),
-            missing,
-            untested,
+            excluded_sentence(spec, share) if excluded else "",
         )
     if is_open:
         said = said.with_more(words.open_sentence(spec.domain, share.attributes))
@@ -325,16 +322,18 @@ def _with_values(counts: Sequence[tuple[int, str]]) -> str:
     return say("{total} (recorded as {whose})", total=total, whose=whose) if held else total
 
 
-def _untested(spec: AuditSpec, share: Share) -> str:
-    """Say how many rows of the data a share is not of, and why; empty where it is of all."""
+def excluded_sentence(spec: AuditSpec, share: Share) -> str:
+    """Say which rows of the data a share is not of, and why; empty where it is of all."""
+    missing = comparisons.unsupported_sentence(spec, share)
     rest = spec.data.rows - share.n_samples - share.unsupported
-    if rest <= 0:
-        return ""
-    return say(
+    if rest <= 0 or not share.exhaustive:
+        return missing
+    untested = say(
         "Not tested: {n} of the {rows} rows (incomplete or not allowed).",
         n=words.number(rest),
         rows=words.number(spec.data.rows),
     )
+    return f"{missing} {untested}".lstrip()
 
 
 def share_line(spec: AuditSpec, share: Share, beside: Iterable[Metric] = ()) -> str:
@@ -359,6 +358,15 @@ def short_share(share: Share, beside: Iterable[Metric] = ()) -> str:
     """Write a share alone: ``8.38 %``; in words where that is not known."""
     digits = 2 if share.exhaustive else digits_of(share.low, share.high)
     return comparisons.not_known(share, beside) or shown_percent(share.estimate, digits)
+
+
+def share_cell(share: Share, beside: Iterable[Metric] = ()) -> str:
+    """Write a share with its interval for a bar or a cell: ``3.8 % (3.7 to 3.9)``."""
+    value = short_share(share, beside)
+    if share.exhaustive or comparisons.not_known(share, beside):
+        return value
+    digits = digits_of(share.low, share.high)
+    return f"{value} ({100 * share.low:.{digits}f} to {100 * share.high:.{digits}f})"
 
 
 def instances(spec: AuditSpec, whom: str) -> str:

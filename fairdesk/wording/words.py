@@ -375,16 +375,27 @@ def grouping_names(domain: Domain) -> tuple[str, ...]:
 
 def when_changes(domain: Domain) -> str:
     """Say the condition of a finding: ``when only sex, race or both change``, and companions."""
-    said = when_change(protected_names(domain))
-    along = [each.attribute for each in domain.support.companions]
-    if not along:
-        return said
-    by = list(dict.fromkeys(each.by for each in domain.support.companions))
-    return say("{said} (and {along} with {by})", said=said, along=listed(along), by=listed(by))
+    return when_change(protected_names(domain), domain.support.companions)
 
 
-def when_change(names: Sequence[str]) -> str:
-    """Say that some protected attributes change and nothing else does."""
+def when_change(names: Sequence[str], companions: Sequence[Companion] = ()) -> str:
+    """Say that protected attributes change, and with them their companions or nothing else."""
+    along = [each for each in companions if each.by in names]
+    if along:
+        first, *others = map(quoted, names)
+        said = (
+            say("when {name} changes", name=first)
+            if not others
+            else say("when {first}, {second} or both change", first=first, second=others[0])
+            if len(others) == 1
+            else say("when {names} change, alone or together", names=listed(names, "or"))
+        )
+        return say(
+            "{said} (and {along} with {by})",
+            said=said,
+            along=listed(list(dict.fromkeys(each.attribute for each in along))),
+            by=listed(list(dict.fromkeys(each.by for each in along))),
+        )
     if len(names) == 1:
         return say("when only {name} changes", name=quoted(names[0]))
     if len(names) == 2:

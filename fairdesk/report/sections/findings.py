@@ -7,16 +7,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fairdesk.answers import pictures as answer_pictures
 from fairdesk.answers.answer import Question
 from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.curves import growing
 from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.lines import Drawing
-from fairdesk.charts.kinds.people import people_of
+from fairdesk.document import shares
 from fairdesk.document.blocks import (
     Block,
     Callout,
@@ -31,11 +29,11 @@ from fairdesk.document.blocks import (
     chart_block,
     stated,
 )
-from fairdesk.individual.shares.options import EstimateOptions
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import SearchPhase, Share
 from fairdesk.wording import comparisons, figures, statements, words
 from fairdesk.wording.language import fixed, say
@@ -51,8 +49,6 @@ _NO_SEARCH = (
     "decision changes when only a protected attribute changes, with examples."
 )
 _NOT_HOW_OFTEN = fixed("The number of pairs does not show how often this happens.")
-#: Values of each protected attribute in the chart of an audit study.
-_MOST_VALUES = 12
 #: Value changes listed per protected attribute.
 _CHANGES_SHOWN = 20
 
@@ -122,16 +118,8 @@ def _told(material: Material) -> tuple[Share, ...]:
 
 def _how_often(material: Material, told: Sequence[Share]) -> list[Statement]:
     """Say for how many the decision changes."""
-    spec, made = material.spec, []
-    for share in told:
-        shares = [
-            each
-            for run in material.runs
-            if share in run.figures
-            for each in comparisons.shares_of(run.figures)
-        ]
-        said = figures.share_statement(spec, share, _beside(material, share))
-        made.append(stated(said, figures.directed_by_value(spec, shares)))
+    spec = material.spec
+    made = [shares.statement(spec, share, _beside(material, share)) for share in told]
     repeated = [run for run in material.searches if figures.repeats_rows(run)]
     if not told and repeated:
         made.append(stated(figures.headline(spec, repeated[-1])))
@@ -146,62 +134,14 @@ def _beside(material: Material, share: Share) -> tuple[Metric, ...]:
 
 def _studied(material: Material) -> list[Block]:
     """Show the audit studies, and in the appendix every comparison, supported or not."""
-    spec = material.spec
     run = best_run(Question.SHARE, material.runs)
     if run is None:
         return []
-    blocks: list[Block] = []
     tables = tuple(map(material.shown.table, decision_tables(material.runs)))
-    crowd = people_of(spec, run.figures, tables)
-    if not crowd.empty:
-        blocks.append(chart_block(crowd, crowd.title, key="people", evidence="observed"))
-    if studies := comparisons.studies_of(spec, run.figures):
-        said = (
-            sentence
-            for each in studies
-            for sentence in (
-                comparisons.study_sentence(spec, each),
-                comparisons.against_sentence(spec, each, tables, run.figures),
-            )
-        )
-        chart = answer_pictures.studies(spec, run, studies, _MOST_VALUES).chart
-        caption = comparisons.study_caption(spec, studies)
-        blocks += [Text(" ".join(filter(None, said)))]
-        if chart is not None:
-            blocks.append(chart_block(chart, caption=caption, key="study", evidence="observed"))
-        blocks.append(
-            Grid(
-                header=comparisons.STUDY_HEADER,
-                rows=tuple(row for each in studies for row in comparisons.study_rows(spec, each)),
-                widths=(2.0, 0.9, 0.7, 1.7, 0.8, 0.8),
-                right=(1, 2, 4, 5),
-                caption=say(
-                    "Audit study: selection under each protected value, against the reference"
-                ),
-                key="study-table",
-                evidence="observed",
-                appended=True,
-            )
-        )
-    if rows := comparisons.compared_table(run.figures):
-        every = comparisons.every_sentence(spec, run.figures)
-        blocks += [Text(every, appended=True)] if every else []
-        blocks.append(
-            Grid(
-                header=comparisons.COMPARED_HEADER,
-                rows=tuple(rows),
-                widths=(1.3, 2.0, 0.7, 0.9, 0.9, 0.8, 0.8),
-                right=(2, 3, 4, 5, 6),
-                caption=say(
-                    "Rows whose decision changes, by which comparisons are made; the first are "
-                    "those of this report"
-                ),
-                key="comparisons",
-                evidence="observed",
-                appended=True,
-            )
-        )
-    return blocks
+    return [
+        *shares.audit_studies(material.spec, run.figures, tables),
+        *shares.comparison_tables(material.spec, run.figures),
+    ]
 
 
 def _shares_compared(material: Material) -> list[Grid]:
@@ -348,7 +288,8 @@ def _run_blocks(
     """
     spec = material.spec
     blocks: list[Block] = [Heading(material.run_name(run), appended=True)]
-    blocks += [*_statements(material, run, told), *_course(run)]
+    blocks += _statements(material, run, told)
+    blocks += shares.courses(spec, filter(None, [figures.share_of_domain(run.figures)]), run.id)
     if run.found and figures.searches(run) and len(material.progress[run.id]):
         title = say("Discriminatory pairs found, by instances tested")
         found = _found_chart(material, [run], title, f"found-{run.id}")
@@ -379,93 +320,18 @@ def _run_blocks(
         if counter
     ]
     measured = (figures.share_of_domain(run.figures), figures.share_of_data(run.figures))
-    shares = [each for each in run.figures if isinstance(each, Share)]
-    if len(shares) > 1:
-        held = _shares(material, run, shares)
+    grouped = shares.gaps_between_groups(spec, run.figures)
+    counted = [each for each in run.figures if isinstance(each, Share)]
+    if len(counted) > 1 and not grouped:
+        held = shares.table(spec, run, counted)
         blocks.append(msgspec.structs.replace(held, optional=listed))
-    elif shares and shares[0] not in (*measured, *told):
-        blocks.append(Text(figures.share_statement(spec, shares[0], run.figures).sentence))
-    others = [each for each in run.figures if not isinstance(each, Share | SearchPhase)]
+    elif counted and not grouped and counted[0] not in (*measured, *told):
+        blocks.append(Text(figures.share_statement(spec, counted[0], run.figures).sentence))
+    others = [each for each in run.figures if not isinstance(each, Share | SearchPhase | GroupGap)]
+    blocks += grouped
     blocks += [Text(each) for each in figures.sentences(spec, others)]
     facts = _facts(run)
     return [*blocks, *([Facts(facts)] if facts else []), *_phases(run)]
-
-
-def _shares(material: Material, run: RunRecord, shares: Sequence[Share]) -> Grid:
-    """List how common it is among whom, by which attributes, and how that is known."""
-    whom = {
-        "domain": say("the input domain"),
-        "data": say("the {people} in the data", people=material.people),
-        "perturbed": say("the perturbed data rows"),
-    }
-    confidence = words.percent(shares[0].confidence, 1.0, 0)
-    # sampling that may end early has no fixed-sample interval
-    fixed = all(
-        each.exhaustive or (each.low, each.high) == (each.anytime_low, each.anytime_high)
-        for each in shares
-    )
-    rows = []
-    # beside real people, copies of their rows answer no question of an auditor
-    if any(each.whom == "data" for each in shares):
-        shares = [each for each in shares if each.whom != "perturbed"]
-    moved = any(each.whom == "perturbed" for each in shares)
-    for each in shares:
-        digits = words.digits_of(each.low, each.high)
-        exact = each.exhaustive or not each.n_samples
-        known = say("not exact") if each.wavered else say("all tested")
-        once = words.percent_ends(each.low, each.high, digits)
-        anytime = words.percent_ends(each.anytime_low, each.anytime_high, digits)
-        both = (known, known) if exact else ("–" if once == anytime else once, anytime)
-        share = words.shown_percent(each.estimate, 2 if exact else digits)
-        count = say(
-            "{hits} of {people}",
-            hits=words.number(each.hits),
-            people=words.number(each.n_samples),
-        )
-        rows.append(
-            (
-                whom[each.whom],
-                words.listed(each.attributes, "or"),
-                share if each.n_samples else words.UNDEFINED,
-                *both[fixed:],
-                count,
-            )
-        )
-    return Grid(
-        header=(
-            "Share of",
-            "Attributes changed",
-            "Share",
-            *(
-                (say("{percent} CI", percent=confidence),)
-                if fixed
-                else ("Fixed-sample CI", "Anytime-valid CI")
-            ),
-            "Count",
-        ),
-        rows=tuple(rows),
-        widths=(1.7, 1.1, 0.7, *(1.15, 1.15)[fixed:], 1.2),
-        right=tuple(range(2, 6 - fixed)),
-        caption=say(
-            "Share whose decision changes when only these attributes change, with {confidence} "
-            "confidence intervals where not all were tested",
-            confidence=confidence,
-        )
-        + (_perturbed(material, run) if moved else ""),
-        key=f"shares-{run.id}",
-        evidence="" if any(each.exact for each in shares) else "estimated",
-    )
-
-
-def _perturbed(material: Material, run: RunRecord) -> str:
-    """Say what perturbed data rows are."""
-    return say(
-        ". Perturbed data rows are copies of data rows with {moved} other values changed by at "
-        "most {steps} steps, not real {people}",
-        moved=str(run.spec.options.get("moved", EstimateOptions().moved)),
-        steps=str(run.spec.options.get("steps", EstimateOptions().steps)),
-        people=material.people,
-    )
 
 
 def _facts(run: RunRecord) -> tuple[Fact, ...]:
@@ -503,21 +369,6 @@ def _phases(run: RunRecord) -> list[Grid]:
             optional=not held,
         )
     ]
-
-
-def _course(run: RunRecord) -> list[Block]:
-    """Draw how the estimate of the share of the domain came, where there is one."""
-    share = figures.share_of_domain(run.figures)
-    if share is None or len(share.course) < 2:
-        return []
-    chart = course_of_estimate(share, whole=False)
-    caption = say(
-        "Progress of the estimate. With {share} confidence the share lies in the band at all "
-        "times simultaneously",
-        share=words.percent(share.confidence, 1.0, 0),
-    )
-    key = f"course-{run.id}"
-    return [chart_block(chart, caption=caption, key=key, optional=True, evidence="estimated")]
 
 
 def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import ExcessChange, GradientFidelity, Share
+from fairdesk.results.individual import GradientFidelity, Share
 from fairdesk.wording import comparisons
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.proofs import proven_of
@@ -29,11 +29,6 @@ def estimates(spec: AuditSpec) -> str:
     return repeated.key if off else usual.key
 
 
-def excesses(run: Run) -> tuple[ExcessChange, ...]:
-    """Return what a run that repeated its queries measured."""
-    return tuple(each for each in run.figures if isinstance(each, ExcessChange))
-
-
 def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     """Pick the runs that look for examples, and those of another kind that have some."""
     return tuple(
@@ -41,6 +36,19 @@ def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
         for run in runs
         if run.found or method_named(run.method).answers is QuestionKind.EXAMPLES
     )
+
+
+def kind(share: Share) -> str:
+    """Name how a share is known: ``all tested`` or ``estimated``."""
+    return "all tested" if share.exact else "estimated"
+
+
+def tells_share(run: Run) -> bool:
+    """Return whether a run says how often decisions change."""
+    answers = method_named(run.method).answers
+    if answers in ABOUT_GROUPS:
+        return False
+    return bool(shares(run) or gaps(run)) or answers is QuestionKind.SHARE
 
 
 def shares(run: Run) -> tuple[Share, ...]:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document.blocks import Block, Callout, Chart, Facts, Grid, Heading, Statement, Text
 from fairdesk.gui.charts.drawn import DrawnChart
+from fairdesk.gui.charts.picture import Picture
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import SortedItem, aligned, head_columns, height_around, read_only
@@ -63,18 +64,27 @@ class BlocksView(QWidget):
     folds : bool
         Whether appended blocks are in folds; inside a fold they are not.
 
+    Attributes
+    ----------
+    opens : dict of str to str
+        What opening a part of a chart does, by its block's key up to the first dash.
+
     Signals
     -------
     picked : str, int, int
         A row of a table or a part of a chart is picked: its block's key, the row as the block has
         it, and the column, which is below 0 for a chart.
+    opened : str, int
+        A part of a chart is clicked, or Enter pressed on it.
     """
 
     picked = Signal(str, int, int)
+    opened = Signal(str, int)
 
     def __init__(self, session: Session, *, folds: bool = True) -> None:
         super().__init__()
         self._session, self._folds = session, folds
+        self.opens: dict[str, str] = {}
         self._shape: tuple[object, ...] = ()
         self._parts: list[_Part] = []
         self._column = layouts.column(on=self, spacing=theme.GAP)
@@ -128,6 +138,8 @@ class BlocksView(QWidget):
             case _Folded(title=title):
                 fold = _Fold(title, self._session)
                 fold.inside.picked.connect(self.picked)
+                fold.inside.opened.connect(self.opened)
+                fold.inside.opens = self.opens
                 return _Part(fold, fold.show_item)
             case Heading():
                 words = parts.heading("")
@@ -160,9 +172,12 @@ class BlocksView(QWidget):
         return _Part(framed, show, table, grid.key)
 
     def _make_chart(self, chart: Chart) -> _Part:
+        if not hasattr(chart.drawing, "table"):
+            return self._make_picture(chart)
         if not isinstance(chart.drawing, Drawing):
             drawn = DrawnChart(type(chart.drawing)())
             drawn.chosen.connect(lambda row: self.picked.emit(chart.key, row, -1))
+            drawn.opened.connect(lambda row: self.opened.emit(chart.key, row))
             self._session.hear(drawn)
             return _Part(drawn, lambda block: drawn.draw(block.drawing), drawn, chart.key)
         lines, said = DrawnChart(Drawing(), fills=True), parts.quiet()
@@ -174,6 +189,19 @@ class BlocksView(QWidget):
             lines.draw(block.drawing)
 
         return _Part(layouts.panel(said, lines, spacing=theme.NEAR), show, lines, chart.key)
+
+    def _make_picture(self, chart: Chart) -> _Part:
+        """Make a chart whose numbers stand beside it."""
+        said, picture = parts.quiet(), Picture(type(chart.drawing)())
+        picture.pressed.connect(lambda row: self.opened.emit(chart.key, row))
+
+        def show(block: Chart) -> None:
+            said.say(block.caption)
+            picture.draw(block.drawing)
+            picture.offer(self.opens.get(block.key.partition("-")[0], ""))
+
+        framed = layouts.panel(said, picture, spacing=theme.NEAR)
+        return _Part(framed, show, picture, chart.key)
 
 
 class _Fold(parts.Fold):

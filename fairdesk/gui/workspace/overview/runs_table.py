@@ -18,13 +18,13 @@ from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
 from fairdesk.gui.workspace.common.answering import can_go_on, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
-from fairdesk.gui.workspace.estimates.page import short
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
+from fairdesk.wording.figures import share_cell
 from fairdesk.wording.groups.sentences import looked_at
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Time")
@@ -204,7 +204,7 @@ def _result(run: RunRecord) -> str:
         fall = mitigation_words.fall_text(run.figures)
         return fall or mitigation_words.effort_text(run.figures) or "–"
     measured = main_shares(shares(run))
-    return short(measured[0], run.figures) if measured else "–"
+    return share_cell(measured[0], run.figures) if measured else "–"
 
 
 def _groups_result(run: RunRecord) -> str:

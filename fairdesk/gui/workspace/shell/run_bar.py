@@ -15,9 +15,8 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.verdicts import proven_text
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import LEFT
-from fairdesk.gui.workspace.common.answering import Run, fall, shares
+from fairdesk.gui.workspace.common.answering import Run, fall, kind, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
-from fairdesk.gui.workspace.estimates.page import kind, short
 from fairdesk.gui.workspace.queue.clock import RunClock, ticking
 from fairdesk.gui.workspace.queue.strip import QueueStrip
 from fairdesk.gui.workspace.subgroups.finding import greatest_text
@@ -26,6 +25,7 @@ from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
+from fairdesk.wording.figures import share_cell
 
 #: From this width on the bar has room for the queries.
 _ROOMY = 1060
@@ -362,7 +362,7 @@ class RunBar(parts.Card):
             self._share.show_number("–", "proven" if proves else "estimated")
             return
         of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
-        self._share.show_number(short(share, run.figures), f"{kind(share)}{of}")
+        self._share.show_number(share_cell(share, run.figures), f"{kind(share)}{of}")
 
     def _offer_queries(self) -> None:
         """Show the queries where there are such, and room for them."""

@@ -11,7 +11,14 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.workspace.certification.page import off
-from fairdesk.gui.workspace.common.answering import Run, answering, fall, with_examples
+from fairdesk.gui.workspace.common.answering import (
+    Run,
+    answering,
+    fall,
+    kind,
+    tells_share,
+    with_examples,
+)
 from fairdesk.gui.workspace.common.page_names import (
     COMPARE,
     DATA,
@@ -25,7 +32,6 @@ from fairdesk.gui.workspace.common.page_names import (
     SHARE,
 )
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
-from fairdesk.gui.workspace.estimates.page import kind, measured
 from fairdesk.gui.workspace.subgroups.findings_view import mined_of
 from fairdesk.results.trials import repair_of
 from fairdesk.wording import comparisons, words
@@ -110,7 +116,7 @@ def _compare(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
 
 
 def _share(spec: AuditSpec, runs: Sequence[RunRecord]) -> Standing:
-    telling = [run for run in runs if measured(run)]
+    telling = [run for run in runs if tells_share(run)]
     if not telling:
         return _lacking(spec, QuestionKind.SHARE, "not estimated")
     return _share_of(telling[-1], telling)

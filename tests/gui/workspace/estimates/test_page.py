@@ -10,22 +10,17 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.curves import Mark
-from fairdesk.charts.shapes import Words
+from fairdesk.gui.kit import parts
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, SHARE
-from fairdesk.gui.workspace.estimates.page import (
-    bars_of,
-    intervals,
-    set_rows,
-    short,
-)
+from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.overview.next_step import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.results.events import Progress
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
-from fairdesk.wording import figures
+from fairdesk.wording.figures import share_cell
 from tests import phrases
 from tests.gui.auditing import make_audit, said_of
 
@@ -82,15 +77,16 @@ def opened(qtbot):
 
 
 def said(workspace):
+    """What is stated on the page."""
     return [
         f"{each._kind.text()} {each._sentence.text()} {each._more.text()}".replace("\u00a0", " ")
-        for each in (*workspace.share._statements, *workspace.share._further)
+        for each in workspace.share.view.findChildren(Statement)
     ]
 
 
-def checks(workspace):
-    """What is said for experts."""
-    return workspace.share._checks.text().replace("\u00a0", " ")
+def unfold(workspace):
+    for fold in workspace.share.view.findChildren(parts.Fold):
+        fold.set_open(opened=True)
 
 
 def standing(workspace, name):
@@ -109,72 +105,40 @@ def test_before_an_estimate_the_page_offers_one(qtbot, opened, path):
         button.click()
 
 
-def test_what_perturbed_data_rows_are_is_said_with_their_share(opened, path):
-    perturbed = msgspec.structs.replace(DOMAIN, whom="perturbed")
-    measure(path, "estimate", [DOMAIN, DATA, perturbed])
-    workspace = opened(path)
-    workspace.show_page(SHARE)
-    caution = figures.perturbed_sentence(workspace._session.spec, [perturbed])
-    assert sum(caution.replace("\u00a0", " ") in each for each in said(workspace)) == 1
-    measure(path, "estimate", [DOMAIN, DATA])
-    workspace = opened(path)
-    workspace.show_page(SHARE)
-    assert not any(caution.replace("\u00a0", " ") in each for each in said(workspace))
-
-
-def test_each_kind_of_share_is_told_with_its_mark_and_number(opened, path):
+def test_a_share_is_stated_with_its_evidence_and_all_are_drawn_and_listed(opened, path):
     measure(path, "estimate", [DOMAIN, DATA, SEX])
     workspace = opened(path)
     workspace.show_page(SHARE)
-    exact, estimated = said(workspace)
-    assert estimated.startswith(f"▨ Estimated {phrases.IF_WE_CHANGE} age, sex or both")
-    assert f"{phrases.DECISION_CHANGES_FOR} 3.80 % (" in estimated
-    assert "of the input domain" in estimated
-    assert "Input domain: Fixed-sample CI: 3.61 to 3.99 %" in checks(workspace)
-    assert "Anytime-valid CI: 3.50 to 4.12 %" in checks(workspace)
+    view = workspace.share.view
+    (exact,) = said(workspace)
     assert exact.startswith(f"□ Observed {phrases.IF_WE_CHANGE} the applicant’s age, sex or both")
     assert f"{phrases.DECISION_CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)" in exact
     assert phrases.EVERY_ONE in exact
-    quote = figures.quote_sentence(workspace._session.spec, [DOMAIN, DATA])
-    assert checks(workspace).startswith(quote)
     assert "1.50 %, all tested" in standing(workspace, SHARE)
-    # people first; combinations are for experts
-    page = workspace.share
-    assert [bar.exact for bar in page._bars.drawing.bars] == [True]
-    assert [bar.exact for bar in page._others.drawing.bars] == [False, False]
-    assert "sex changes" in page._others.accessibleDescription()
-    folded = (page._checks, page._others, page._further[0], page.chart)
-    assert not any(each.isVisible() for each in folded)
-    page.experts.button.click()
-    assert all(each.isVisible() for each in folded)
-    assert not workspace.share.findChildren(QTableWidget)
+    # data rows first; combinations are in a fold, which is empty until it is opened
+    assert [*view.shown] == ["bars-data"]
+    unfold(workspace)
+    assert [bar.exact for bar in view.shown["bars-data"].drawing.bars] == [True]
+    others = view.shown["bars-domain"]
+    assert [bar.exact for bar in others.drawing.bars] == [False, False]
+    assert "sex changes" in others.accessibleDescription()
+    (table,) = (each for key, each in view.shown.items() if key.startswith("shares-"))
+    assert table.rowCount() == 3
+    courses = [key for key in view.shown if key.startswith("course-")]
+    assert len(courses) == 2
+    assert view.shown[courses[0]].drawing.title == "Progress of the estimate"
 
 
-def test_shares_of_one_kind_are_drawn_next_to_each_other_below_their_scale(opened, path):
-    of_sex = msgspec.structs.replace(DATA, attributes=SEX.attributes)
-    measure(path, "estimate", [DOMAIN, SEX, DATA, of_sex])
-    workspace = opened(path)
-    workspace.show_page(SHARE)
-    page = workspace.share
-    assert [bar.exact for bar in page._bars.drawing.bars] == [True, True]
-    assert [bar.exact for bar in page._others.drawing.bars] == [False, False]
-    bars = page._others
-    page.experts.set_open(opened=True)
-    written = [shape for shape in bars.laid.shapes if isinstance(shape, Words)]
-    ticks = [shape.y for shape in written if shape.colour == "quiet"]
-    names = [shape.y for shape in written if shape.colour != "quiet"]
-    assert max(ticks) < min(names)
-
-
-def test_the_chart_follows_the_first_statement(qtbot, opened, path):
+def test_the_chart_follows_the_statement(qtbot, opened, path):
     measure(path, "estimate", [DOMAIN, DATA])
     workspace = opened(path)
     workspace.show_page(SHARE)
-    page = workspace.share
-    (first,), (second,) = page._statements, page._further
-    page.experts.set_open(opened=True)
+    page, view = workspace.share, workspace.share.view
+    unfold(workspace)
+    (stated,) = view.findChildren(Statement)
     top = lambda widget: widget.mapTo(page, QPoint(0, 0)).y()  # noqa: E731
-    qtbot.waitUntil(lambda: top(first) < top(page._bars) < top(page._others) < top(second))
+    shown = view.shown
+    qtbot.waitUntil(lambda: top(stated) < top(shown["bars-data"]) < top(shown["bars-domain"]))
 
 
 def test_a_bar_lists_the_pairs_that_it_counts(qtbot, opened, path):
@@ -185,17 +149,18 @@ def test_a_bar_lists_the_pairs_that_it_counts(qtbot, opened, path):
     workspace.share._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
     workspace.show_page(SHARE)
     page, filters = workspace.share, workspace.examples.pairs.filters
-    page.experts.set_open(opened=True)
+    unfold(workspace)
     rows, sex = (
-        "Data rows, when only age, sex or both change",
+        "Applicants in the data, when only age, sex or both change",
         "Input domain, when only sex changes",
     )
-    for bars, place, name, alone, within in (
-        (page._bars, 0, rows, None, 0.0),
-        (page._others, 1, sex, "sex", None),
+    for key, place, name, alone, within in (
+        ("bars-data", 0, rows, None, 0.0),
+        ("bars-domain", 1, sex, "sex", None),
     ):
         workspace.show_page(SHARE)
         page._take(msgspec.structs.replace(record, figures=(DOMAIN, DATA, SEX)))
+        bars = page.view.shown[key]
         spot = bars.laid.spots[place]
         assert spot.tip.startswith(name)
         middle = QPoint(int(spot.wide / 2), int(spot.y + spot.tall / 2))
@@ -211,7 +176,6 @@ def test_where_nobody_was_found_the_upper_bound_is_said(opened, path):
     workspace.show_page(SHARE)
     (sentence,) = said(workspace)
     assert "at most 0.13 %" in sentence
-    assert "Anytime-valid CI: 0.00 to 0.21 %" in checks(workspace)
 
 
 def test_a_search_that_found_nobody_tells_its_bound_on_the_overview(opened, path):
@@ -249,15 +213,8 @@ def test_a_pruned_set_leaves_the_greatest_that_was_asked():
     assert main_shares([]) == ()
 
 
-def test_a_group_of_the_table_is_named_by_its_values(path):
-    with Store.open(path) as store:
-        rows = set_rows(store.spec, [], [GAP])
-    assert rows[0][1] == "not tested"
-    assert rows[0][3].replace("\u00a0", " ") == "male: 31.2 %"
-
-
 def test_the_course_has_its_band_and_the_trials_as_dots():
-    drawing = course_of_estimate(DOMAIN, whole=True)
+    drawing = course_of_estimate(DOMAIN)
     estimate, trials = drawing.lines
     assert trials.mark is Mark.DOTS
     assert trials.x.tolist() == [10_000, 20_000, 30_000, 40_000]
@@ -267,15 +224,12 @@ def test_the_course_has_its_band_and_the_trials_as_dots():
     header, rows = drawing.table()
     assert header[-2:] == ("from", "to")
     assert rows[2] == ("estimate", "40000", "3.80", "3.50", "4.10")
-    assert course_of_estimate(DATA, whole=True).empty
+    assert course_of_estimate(DATA).empty
 
 
 def test_a_share_is_short_in_a_bar():
-    assert short(DOMAIN).replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
-    assert short(DATA).replace("\u00a0", " ") == "1.50 %"
-    # all were tested: the sentence says so
-    assert intervals(DATA) == ""
-    assert bars_of([NONE])[0].reach >= NONE.high
+    assert share_cell(DOMAIN).replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
+    assert share_cell(DATA).replace("\u00a0", " ") == "1.50 %"
 
 
 def test_the_bar_below_shows_an_estimate_and_no_hits(qtbot):
@@ -300,11 +254,9 @@ def test_figures_are_shown_while_they_come(qtbot, opened, path):
     workspace = opened(path)
     workspace.show_page(SHARE)
     workspace.share.runs.follow(RunState(2, "estimate", "running"))
-    assert said(workspace) == [f"… {phrases.NO_RESULT_YET} "]
+    assert said(workspace) == []
     workspace.share.runs.follow(RunState(2, "estimate", "running", figures=(DOMAIN,)))
-    qtbot.waitUntil(lambda: said(workspace)[0].startswith("▨"), timeout=10_000)
-    assert len(workspace.share._statements) == 1
-    assert workspace.share.chart.drawing.title == "Progress of the estimate"
+    qtbot.waitUntil(lambda: [each[0] for each in said(workspace)] == ["▨"], timeout=10_000)
 
 
 def test_a_failed_estimate_offers_another(qtbot, opened, path):
@@ -409,13 +361,3 @@ def test_nobody_asked_is_no_share(path):
     measure(path, "estimate", [msgspec.structs.replace(NONE, n_samples=0)])
     with Store.open(path) as store:
         assert shares(store.runs()[-1]) == ()
-
-
-def test_sampling_that_may_end_early_has_one_interval(opened, path):
-    adaptive = msgspec.structs.replace(DOMAIN, anytime_low=DOMAIN.low, anytime_high=DOMAIN.high)
-    measure(path, "estimate", [adaptive])
-    workspace = opened(path)
-    workspace.show_page(SHARE)
-    (estimated,) = said(workspace)
-    assert "Fixed-sample CI" not in checks(workspace)
-    assert estimated.count("3.61 to 3.99 %") == 1
