@@ -135,7 +135,6 @@ NAME_THE_MODEL = "give it with --model"
 # Mitigation
 NO_PAIRS = "no discriminatory pairs"
 RUNS_WITH_PAIRS = "Runs that found pairs:"
-ON_THE_FRONT = "on the Pareto front"
 NO_RULE_SET_YET = "no subgroup for a mitigation yet"
 NO_SUCH_RULE_SET = "no subgroup"
 NOT_RETRAINED = "cannot be retrained"

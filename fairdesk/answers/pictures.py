@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -12,19 +12,18 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.forest import Ratio, Ratios
 from fairdesk.charts.kinds.gaps import Gap, Gaps
+from fairdesk.charts.kinds.models import Models
 from fairdesk.charts.kinds.proof import Spaces, spaces_of
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.kinds.study import Studies, studied
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import AuditStudy, Share
-from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
-from fairdesk.results.trials import chosen_of, lead_of, trial_of
+from fairdesk.results.trials import chosen_of, trial_of
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import figures as figure_words
-from fairdesk.wording import trials as trial_words
 from fairdesk.wording.decisions import named_outcome
 from fairdesk.wording.groups.impact_ratio import is_shown, ratio_interval
 from fairdesk.wording.groups.subgroups import (
@@ -187,21 +186,5 @@ def before_and_after(figures: Sequence[Metric]) -> Pictured:
     best = chosen_of(figures)
     if best is None or best.number < 2:
         return Pictured()
-    chart = models(figures, (trial_of(figures, 0), trial_of(figures, 1), best))
+    chart = Models.of(figures, (trial_of(figures, 0), trial_of(figures, 1), best))
     return Pictured(chart) if len(chart.bars) > 1 else Pictured()
-
-
-def models(figures: Sequence[Metric], trials: Iterable[Trial | None]) -> ShareBars:
-    """Draw what models of a mitigation are judged by, in their order."""
-    bars = []
-    for trial in trials:
-        measure = lead_of(figures, trial)
-        if trial is not None and measure is not None and measure.estimate is not None:
-            name, at = trial_words.trial_name(trial), measure.estimate
-            if trial == chosen_of(figures):
-                name = say("{name}, chosen", name=name)
-            low = at if measure.low is None else measure.low
-            high = at if measure.high is None else measure.high
-            value, counted = trial_words.measure_text(measure), measure.what == "share_data"
-            bars.append(ShareBar(name, value, counted, at, low, high, low, high))
-    return ShareBars(tuple(bars))

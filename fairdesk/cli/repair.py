@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from fairdesk.app.repair import RepairOutcome, RepairQuestion, repair
 from fairdesk.audit.catalogue.method import REPAIR
@@ -33,6 +34,8 @@ from fairdesk.cli.terminal import (
     stoppable_worker,
     table_lines,
 )
+from fairdesk.document import mitigation
+from fairdesk.document.blocks import Grid
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.results.events import Metric
 from fairdesk.results.trials import repair_of as repair_result
@@ -45,7 +48,6 @@ from fairdesk.results.trials import (
 )
 from fairdesk.wording import figures, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording import trials as trial_words
 from fairdesk.wording.rules import rule_phrase
 
 #: The repairs by their names here.
@@ -206,12 +208,10 @@ def _repair_summary(outcome: RepairOutcome) -> str:
     if run.state == "done" and run.message:
         lines.append(run.message)
     lines.append(f"{words.capital(figures.effort(run))}.")
-    trials = trial_words.trial_rows(spec, run.figures)
-    if trials:
-        numbers = [str(each.number) for each in trials_of(run.figures)]
-        heads = ("Candidate", *trial_words.trial_heads(spec, run.figures))
-        table = [(number, *row) for number, row in zip(numbers, trials, strict=True)]
-        lines += ["", *table_lines(heads, table)]
+    trials = trials_of(run.figures)
+    for grid in mitigation.candidates(run):
+        rows = [(str(each.number), *row) for each, row in zip(trials, grid.rows, strict=True)]
+        lines += ["", *_table(replace(grid, header=("Candidate", *grid.header), rows=tuple(rows)))]
     if outcome.exported is None:
         if trials and not outcome.trouble:
             lines += [
@@ -225,7 +225,11 @@ def _repair_summary(outcome: RepairOutcome) -> str:
             f"\nNo candidate model was chosen. Candidate {outcome.exported} was exported so that "
             "its data are available: check its effects before using it for training."
         )
-    compared = trial_words.before_after(spec, run.figures, outcome.exported)
-    if compared:
-        lines += ["", *table_lines(trial_words.BEFORE_AFTER, compared)]
+    for grid in mitigation.before_after(run, outcome.exported):
+        lines += ["", *_table(grid)]
     return "\n".join((*lines, "", *outcome.files.values()))
+
+
+def _table(grid: Grid) -> list[str]:
+    """Set a table below what it shows."""
+    return [f"{grid.caption} ({grid.note})", *table_lines(grid.header, grid.rows)]

@@ -95,26 +95,16 @@ _ALL_WORSE = fixed(
         ),
     }
 )
-#: That none was chosen: by whether the cost allowed is one point, and whether all is done.
+#: That none was chosen: by whether all is done.
 _NONE_CHOSEN = fixed(
     {
-        (True, True): (
+        True: (
             "No model was chosen: on the validation rows, none was significantly better than the "
-            "retrained baseline within the permitted accuracy loss ({points} percentage point)."
+            "retrained baseline within the permitted accuracy loss ({points})."
         ),
-        (False, True): (
-            "No model was chosen: on the validation rows, none was significantly better than the "
-            "retrained baseline within the permitted accuracy loss ({points} percentage points)."
-        ),
-        (True, False): (
+        False: (
             "No model is chosen so far: on the validation rows, none is significantly better than "
-            "the retrained baseline within the permitted accuracy loss ({points} percentage "
-            "point)."
-        ),
-        (False, False): (
-            "No model is chosen so far: on the validation rows, none is significantly better than "
-            "the retrained baseline within the permitted accuracy loss ({points} percentage "
-            "points)."
+            "the retrained baseline within the permitted accuracy loss ({points})."
         ),
     }
 )
@@ -124,6 +114,19 @@ _COMPARED = fixed(
         "better": "Significantly better than the original model: {models}.",
         "open": "No significant difference from the original model: {models}.",
         "worse": "Significantly worse than the original model: {models}.",
+    }
+)
+#: That the source of the labels decides what comes of it, by whether it can be chosen.
+_MATTERS = fixed(
+    {
+        True: (
+            "This is a choice, and it matters: other labels give other data and another model. "
+            "Anyone who trains with these rows adopts this choice."
+        ),
+        False: (
+            "The method was published in this form. Anyone who trains with these rows adopts this "
+            "choice: the labels are wrong wherever the model was right."
+        ),
     }
 )
 #: What is set side by side of all models.
@@ -192,64 +195,62 @@ def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
             "here, so their effect is not known.",
             stock=stock_text(repair),
         )
-        return Statement("", say("Augmentation rows"), words.number(repair.rows), said)
+        return Statement("", say("Augmentation rows"), words.number(repair.rows), said, said)
     best = chosen_of(figures)
     lead = lead_of(figures, trial_of(figures, 0))
     evidence = "estimated" if lead is None else known(lead)
     if best is None or best.number < 2:
-        return Statement(evidence, "", "", _none_chosen(spec, figures, repair))
-    said = _chosen(spec, figures, repair, best)
+        brief, more = _none_chosen(spec, figures, repair)
+    else:
+        brief, more = _chosen(spec, figures, repair, best)
+    said = f"{brief} {more}".rstrip()
     after = lead_of(figures, best)
     if lead is None or after is None or not improved(figures):
-        return Statement(evidence, "", "", said)
+        return Statement(evidence, "", "", said, brief)
     first, last = both_texts(lead, after)
     if unit_of(lead) == "points":
         label = say("Gap in percentage points (original model: {before})", before=first)
-        return Statement(evidence, label, last.split()[0], said)
+        return Statement(evidence, label, last.split()[0], said, brief)
     label = say("Decision changes (original model: {before})", before=first)
-    return Statement(evidence, label, last, said)
+    return Statement(evidence, label, last, said, brief)
 
 
 def _kind(repair: Repair) -> str:
     return "gap" if repair.target == "rule_score" else "share"
 
 
-def _chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair, best: Trial) -> str:
-    """Say what the chosen model is beside the original one and the retrained baseline."""
+def _chosen(
+    spec: AuditSpec, figures: Sequence[Metric], repair: Repair, best: Trial
+) -> tuple[str, str]:
+    """Say what the chosen model is beside the original one and the baseline; and the figures."""
     verdict = verdict_of(figures, best)
     if not verdict:
-        return say("{name} was chosen; its effect is not measured yet.", name=trial_name(best))
+        return say("{name} was chosen; its effect is not measured yet.", name=trial_name(best)), ""
     told = "baseline" if verdict == "better" and not improved(figures) else verdict
     shown_models = [trial_of(figures, 0), trial_of(figures, 1), best]
-    parts = [
-        say(_CHOSEN[_kind(repair), told], rows=_deed(best, repair)),
-        _side_by_side(spec, figures, shown_models),
-        _differences(figures, best),
-        _harm(spec, figures, best),
-    ]
-    return " ".join(filter(None, parts))
+    brief = say(_CHOSEN[_kind(repair), told], rows=_deed(best, repair))
+    more = _side_by_side(spec, figures, shown_models), _differences(figures, best)
+    return f"{brief} {_harm(figures, best)}".rstrip(), " ".join(filter(None, more))
 
 
-def _none_chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> str:
-    """Say that none was chosen, and what each model that was tried is beside the original one."""
+def _none_chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> tuple[str, str]:
+    """Say that none was chosen; and what each model that was tried is beside the original one."""
     tried = [each for each in trials_of(figures) if each.measures]
     sizes = [each for each in tried if each.kind == "portion"]
     if not sizes:
-        return say(
+        none = say(
             "No improvement was established: no candidate model with augmentation rows has been "
             "measured."
         )
+        return none, ""
     found = {each.number: verdict_of(figures, each) for each in tried if each.number}
     if repair.ended and all(each == "worse" for each in found.values()):
         first, compared = say(_ALL_WORSE[_kind(repair)]), ""
     else:
-        first = say(
-            _NONE_CHOSEN[repair.allowance == 1, bool(repair.ended)],
-            points=words.short(repair.allowance),
-        )
+        first = say(_NONE_CHOSEN[bool(repair.ended)], points=allowance_text(repair))
         compared = _verdicts(tried, found)
     said = _side_by_side(spec, figures, [each for each in tried if each.kind != "portion"], sizes)
-    return " ".join(filter(None, (first, said, compared, _costly(sizes))))
+    return first, " ".join(filter(None, (said, compared, _costly(sizes))))
 
 
 def _verdicts(tried: Sequence[Trial], found: Mapping[int, str]) -> str:
@@ -341,7 +342,7 @@ def _differences(figures: Sequence[Metric], trial: Trial) -> str:
         if measure is not None
     }
     said = [
-        say(message, change=change_text(change, tested=False, named=True))
+        say(message, change=change_text(change, named=True))
         for message, change in changes.items()
         if change is not None
     ]
@@ -350,20 +351,47 @@ def _differences(figures: Sequence[Metric], trial: Trial) -> str:
 
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
     """Say everything that a repair tells, a sentence or two each; what was chosen first."""
+    if repair_of(figures) is None:
+        return ()
+    said = (*remarks(figures), *making(spec, figures))
+    return headline(spec, figures).sentence, *(text for _, text in said)
+
+
+def remarks(figures: Sequence[Metric]) -> list[tuple[str, str]]:
+    """Return what must be known besides the headline, each with its first words."""
     repair = repair_of(figures)
     if repair is None:
-        return ()
-    out = [headline(spec, figures).sentence]
-    out += filter(None, (certified_sentence(figures), *repair.notes))
-    if repair.rows:
-        out.append(labels_sentence(source_of_labels(repair)))
-    out += filter(None, (reweighing_sentence(figures), split_sentence(spec, repair)))
-    out += [
-        say("{name}: no model was made. {why}", name=trial_name(each), why=each.failed)
+        return []
+    said = [(say("Certification."), certified_sentence(figures))]
+    said += [(say("Note."), note) for note in repair.notes]
+    said += [
+        ("", say("{name}: no model was made. {why}", name=trial_name(each), why=each.failed))
         for each in trials_of(figures)
         if each.failed
     ]
-    return tuple(filter(None, (*out, repair.ended)))
+    if repair.rows:
+        labels = labels_sentence(source_of_labels(repair))
+        matters = say(_MATTERS[repair.target != "rule_score"])
+        said.append((say("How the augmentation rows are labelled."), f"{labels} {matters}"))
+    return [(lead, text) for lead, text in said if text]
+
+
+def making(spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, str]]:
+    """Return how the models were trained and why that ended, each with its first words."""
+    repair = repair_of(figures)
+    if repair is None:
+        return []
+    reweighing = say(
+        "Reweighing adds no rows: it weights the training rows so that protected groups and "
+        "recorded outcomes are independent of each other (Kamiran and Calders, 2012)."
+    )
+    reweighed = any(each.name == "Reweighing" for each in trials_of(figures))
+    said = [
+        (say("Reweighing."), reweighing if reweighed else ""),
+        (say("Training, validation and test rows."), split_sentence(spec, repair)),
+        (say("Why the search ended."), repair.ended),
+    ]
+    return [(lead, text) for lead, text in said if text]
 
 
 def split_sentence(spec: AuditSpec, repair: Repair) -> str:
@@ -380,14 +408,12 @@ def split_sentence(spec: AuditSpec, repair: Repair) -> str:
     )
 
 
-def reweighing_sentence(figures: Sequence[Metric]) -> str:
-    """Say what reweighing is, where a model was trained with it; else empty."""
-    if not any(each.name == "Reweighing" for each in trials_of(figures)):
-        return ""
-    return say(
-        "Reweighing adds no rows: it weights the training rows so that protected groups and "
-        "recorded outcomes are independent of each other (Kamiran and Calders, 2012)."
-    )
+def allowance_text(repair: Repair) -> str:
+    """Write how much accuracy a model may lose: ``1 percentage point``."""
+    points = words.short(repair.allowance)
+    if repair.allowance == 1:
+        return say("{n} percentage point", n=points)
+    return say("{n} percentage points", n=points)
 
 
 def stock_text(repair: Repair) -> str:
@@ -398,9 +424,9 @@ def stock_text(repair: Repair) -> str:
     return say_many(repair.pairs, "{n} discriminatory pair", "{n} different discriminatory pairs")
 
 
-def worse_sentence(spec: AuditSpec, trial: Trial) -> str:
+def worse_sentence(trial: Trial) -> str:
     """Say what is shown to be worse with a model than with the original one; empty for nothing."""
-    parts = [f"{measure_name(spec, each)} {change_text(each)}" for each in _worse(trial)]
+    parts = [f"{measure_name(each)} {change_text(each)}" for each in _worse(trial)]
     if not parts:
         return ""
     return say("Worse than the original model: {measures}.", measures="; ".join(parts))
@@ -476,7 +502,7 @@ def _worse(trial: Trial) -> list[Change]:
     ]
 
 
-def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
+def _harm(figures: Sequence[Metric], trial: Trial) -> str:
     """Name what else is worse with a model than with the original one."""
     lead = lead_of(figures, trial)
     told = ("accuracy", "" if lead is None else lead.what)
@@ -484,12 +510,12 @@ def _harm(spec: AuditSpec, figures: Sequence[Metric], trial: Trial) -> str:
     found = [each for each in _worse(trial) if each.what not in told]
     # decisions about individuals come before what is known of scores
     found.sort(key=lambda each: each.what not in ("share_data", "share_domain"))
-    return " ".join(_turn(spec, each, original, trial) for each in found[:_NAMED])
+    return " ".join(_turn(each, original, trial) for each in found[:_NAMED])
 
 
-def _turn(spec: AuditSpec, change: Change, before: Trial | None, after: Trial) -> str:
+def _turn(change: Change, before: Trial | None, after: Trial) -> str:
     """Say what a measure is and what it was, where it is worse."""
-    name = measure_name(spec, change)
+    name = measure_name(change)
     first, last = same_measure(before, change), same_measure(after, change)
     if first is None or last is None:
         return say("{name}: worse than with the original model.", name=name)
@@ -516,11 +542,6 @@ def _deed(trial: Trial, repair: Repair) -> str:
 
 def both_texts(before: Measure, after: Measure) -> tuple[str, str]:
     """Write two estimates of one thing alike, without their intervals."""
-    digits = max(digits_for(before), digits_for(after))
-    if before.estimate is None or after.estimate is None:
-        return say(UNDEFINED), say(UNDEFINED)
-    last = value_text(after, after.estimate, digits)
-    if unit_of(before) == "points":
-        # one unit is enough where it is a word
-        return words.plain(100 * before.estimate, digits), last
-    return value_text(before, before.estimate, digits), last
+    first, last = _texts((before, after))
+    # one unit is enough where it is a word
+    return first.partition(" ")[0] if unit_of(before) == "points" else first, last

@@ -3,52 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal
 
-from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
 from fairdesk.results.mitigation import Change, Measure, Trial
 from fairdesk.results.trials import (
-    change_of,
-    lead_of,
-    measure_of,
     repair_of,
-    result_of,
-    same_measure,
-    trial_of,
-    trials_of,
     verdict_of,
 )
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.proofs import least_share
-from fairdesk.wording.words import UNDEFINED, digits_of, plural
+from fairdesk.wording.words import UNDEFINED, digits_of
 
 #: How something is known.
 Known = Literal["observed", "estimated", "proven"]
-#: The heads of `before_after`, and those of its columns that hold numbers.
-BEFORE_AFTER = fixed(
-    (
-        "Measure",
-        "Original model",
-        "Retrained baseline",
-        "Mitigated model",
-        "Change from original",
-        "Change from baseline",
-    )
-)
-BEFORE_AFTER_NUMBERS = (1, 2, 3, 4, 5)
-#: The columns of `trial_rows` that hold numbers.
-TRIAL_NUMBERS = (1, 2, 3, 4, 6)
-#: What only the files hold: who reads a table cannot tell what such a number should be.
-_FOR_EXPERTS = ("brier", "calibration")
-#: Of groups; where the interval of a change is half the scale or wider, it tells nothing.
-_OF_GROUPS, _TELLS_NOTHING = ("impact_ratio", "rate_gap", "error_gap"), 0.5
 #: What is measured, by its name in the audit file.
 _MEASURES = fixed(
     {
         "accuracy": "Accuracy",
-        "auc": "Ranking quality (area under the ROC curve, AUC)",
+        "auc": "Ranking quality (AUC)",
         "brier": "Brier score",
         "calibration": "Calibration error",
         "share_domain": "Decision changes, input domain",
@@ -102,9 +76,9 @@ def trial_name(trial: Trial) -> str:
             return say_many(trial.added, "{n} row added", "{n} rows added")
 
 
-def measure_name(spec: AuditSpec, measure: Measure | Change) -> str:
-    """Say what was measured: ``Discriminatory applicants``, ``Impact ratio, sex``."""
-    name = say(_MEASURES[measure.what], people=plural(spec.person))
+def measure_name(measure: Measure | Change) -> str:
+    """Say what was measured: ``Accuracy``, ``Impact ratio, sex``."""
+    name = say(_MEASURES[measure.what])
     return f"{name}, {words.quoted(measure.of)}" if measure.of else name
 
 
@@ -116,9 +90,9 @@ def known(measure: Measure | Change) -> Known:
     return "estimated" if invented else "observed"
 
 
-def known_text(spec: AuditSpec, how: Known) -> str:
+def known_text(how: Known) -> str:
     """Say how something is known, as the heading of what is."""
-    return say(_KNOWN[how], people=plural(spec.person))
+    return say(_KNOWN[how])
 
 
 def measure_text(measure: Measure | None) -> str:
@@ -150,10 +124,8 @@ def measure_parts(measure: Measure) -> tuple[str, str]:
     return value, words.ends(*ends)
 
 
-def change_text(
-    change: Change | None, *, tested: bool = True, named: bool = False, unit: bool = True
-) -> str:
-    """Write a change: ``−0.4 percentage points (−0.9 to 0.1), p = 0.12``; a dash for none.
+def change_text(change: Change | None, *, named: bool = False, unit: bool = True) -> str:
+    """Write a change: ``−0.4 percentage points (−0.9 to 0.1)``; a dash for none.
 
     ``named`` says of the interval that it is one; a table says the ``unit`` once.
     """
@@ -172,121 +144,7 @@ def change_text(
         if named:
             span = say("{confidence} CI {ends}", confidence=words.percent_of("95"), ends=span)
         text += f" ({span})"
-    return f"{text}, {words.p_is(change.p)}" if tested and change.p is not None else text
-
-
-def before_after(
-    spec: AuditSpec,
-    figures: Sequence[Metric],
-    number: int,
-    how: Known | None = None,
-    *,
-    by_group: bool | None = None,
-    units: bool = True,
-) -> list[tuple[str, ...]]:
-    """Return a trial beside the model as imported and the one retrained with nothing added.
-
-    Parameters
-    ----------
-    how : {"observed", "estimated", "proven"}, optional
-        Only what is known so; all by default, in this order.
-    by_group : bool, optional
-        Only what is, or is not, about the groups of an attribute; both by default.
-    units : bool
-        Whether each change has its unit: not where the table's caption has it.
-
-    Returns
-    -------
-    list[tuple[str, ...]]
-        A row per measure, as `BEFORE_AFTER` has it, without those of groups that are too small to
-        tell anything. What is certified is told apart
-        (`fairdesk.wording.mitigation.certified_sentence`).
-    """
-    trial = trial_of(figures, number)
-    if trial is None:
-        return []
-    imported, plain = trial_of(figures, 0), trial_of(figures, 1)
-    rows: list[tuple[str, ...]] = []
-    for kind in (how,) if how else get_args(Known):
-        for each in trial.measures:
-            told = known(each) == kind != "proven" and each.what not in _FOR_EXPERTS
-            if (
-                told
-                and not _tells_nothing(trial, each)
-                and by_group in (None, bool(each.of))
-                and each.rows != "validation"
-            ):
-                rows.append(
-                    (
-                        measure_name(spec, each),
-                        measure_text(same_measure(imported, each)),
-                        measure_text(same_measure(plain, each)),
-                        # of the imported model nothing is repaired
-                        measure_text(each if number else None),
-                        change_text(change_of(trial, each, 0), tested=False, unit=units),
-                        change_text(change_of(trial, each, 1), tested=False, unit=units),
-                    )
-                )
-    return rows
-
-
-def _tells_nothing(trial: Trial, measure: Measure) -> bool:
-    """Return whether there are too few rows of a group to tell anything by a measure's change."""
-    changes = (change_of(trial, measure, against) for against in (0, 1))
-    return measure.what in _OF_GROUPS and any(
-        (each.high or 0.0) - (each.low or 0.0) >= _TELLS_NOTHING for each in changes if each
-    )
-
-
-def trial_heads(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
-    """Return the heads of `trial_rows`."""
-    lead = lead_of(figures, trial_of(figures, 0))
-    return (
-        say("Model"),
-        say("Rows added"),
-        say("Accuracy"),
-        say("Decision changes") if lead is None else measure_name(spec, lead),
-        say("Change from original"),
-        say("Compared with original"),
-        say("Decision changes, input domain"),
-    )
-
-
-def trial_rows(
-    _spec: AuditSpec, figures: Sequence[Metric], *, units: bool = True
-) -> list[tuple[str, ...]]:
-    """Return all trials, a row each, as `trial_heads` has it.
-
-    Accuracy is that on the test rows, then what a trial is judged by, with the change whose
-    interval is the verdict; ``units`` as of `before_after`.
-    """
-    repair = repair_of(figures)
-    if repair is None:
-        return []
-    rows: list[tuple[str, ...]] = []
-    for each in trials_of(figures):
-        lead = lead_of(figures, each)
-        change = None if lead is None else change_of(each, lead, 0)
-        rows.append(
-            (
-                trial_name(each),
-                _added(each),
-                measure_text(result_of(each, "accuracy")),
-                measure_text(lead),
-                change_text(change, tested=False, unit=units),
-                outcome_text(figures, each),
-                measure_text(measure_of(each, "share_domain", "domain")),
-            )
-        )
-    return rows
-
-
-def _added(trial: Trial) -> str:
-    """Write how many rows were added, with their share of the training rows."""
-    if trial.kind != "portion":
-        return "–"
-    count = words.number(trial.added)
-    return f"{count} ({portion_text(trial)})" if trial.percent else count
+    return text
 
 
 def outcome_text(figures: Sequence[Metric], trial: Trial) -> str:

@@ -60,6 +60,14 @@ _STAGES = {
     "samples": "sampling",
     "data": "querying the data rows",
     "rules": "listing subgroups",
+    # mitigation
+    "splitting": "dividing the rows",
+    "labelling": "labelling augmentation rows",
+    "imported": "measuring the original model",
+    "retraining": "training the retrained baseline",
+    "comparing": "training a comparison method",
+    "proving": "certifying, before and after",
+    "saving": "writing the models",
 }
 
 

@@ -11,6 +11,8 @@ from typing import Any
 from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import ModelFile, RunRecord
+from fairdesk.document.blocks import Grid
+from fairdesk.document.mitigation import before_after
 from fairdesk.report.sections.methods_and_formulas import option_rows
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.trials import source_of_labels
@@ -42,10 +44,9 @@ _MIND_DATA = (
     "Whether the augmentation rows help a model other than the one that was measured is not known.",
 )
 _READING = (
-    "95 % confidence intervals are in brackets. The retrained baseline is the same model, "
-    "retrained on the same rows without the augmentation rows; the change is relative to it. "
-    "The original model may have been trained on the test rows, which would make it look "
-    "more accurate."
+    "The retrained baseline is the same model, retrained on the same rows without the "
+    "augmentation rows. The original model may have been trained on the test rows, which would "
+    "make it look more accurate."
 )
 _MODEL_IS_FOR = (
     "To replace the audited model, for the same purpose and with the same input mapping, "
@@ -163,7 +164,7 @@ def data_card(exported: Exported) -> str:
         "## Caveats",
         _bullets(
             *(invented, *_MIND_DATA, _copied(exported)),
-            *map(plainly, (_worse(exported), *repair.notes)),
+            *map(plainly, (mitigation_words.worse_sentence(exported.trial), *repair.notes)),
         ),
         "## Made with",
         *_made_with(exported),
@@ -183,7 +184,6 @@ def model_card(exported: Exported) -> str:
         for name, file in exported.models.items()
     )
     file = plainly(PurePath(spec.model.path).name)
-    before_after = trial_words.before_after(spec, run.figures, exported.trial.number)
     return _joined(
         f"# Retrained model: {plainly(spec.title)}",
         f"{_outcome(exported)} {_NO_LAW}",
@@ -195,7 +195,7 @@ def model_card(exported: Exported) -> str:
         f"{_training(exported)} {mitigation_words.split_sentence(spec, repair)}",
         mitigation_words.labels_sentence(source_of_labels(repair)),
         "## Before and after",
-        _table(trial_words.BEFORE_AFTER, [tuple(map(plainly, row)) for row in before_after]),
+        *map(_grid, before_after(run, exported.trial.number)),
         _READING,
         "## Files",
         _file_table(exported.model_files),
@@ -204,7 +204,10 @@ def model_card(exported: Exported) -> str:
         "## Intended use",
         _MODEL_IS_FOR,
         "## Caveats",
-        _bullets(*_MIND_MODEL, *map(plainly, (_worse(exported), *repair.notes))),
+        _bullets(
+            *_MIND_MODEL,
+            *map(plainly, (mitigation_words.worse_sentence(exported.trial), *repair.notes)),
+        ),
         "## Made with",
         *_made_with(exported),
     )
@@ -250,11 +253,6 @@ def _outcome(exported: Exported) -> str:
         f"This is not the model that FairDesk chose, but one that the auditor picked: {name}. For "
         "its results see before-after.csv."
     )
-
-
-def _worse(exported: Exported) -> str:
-    """Say what the exported trial made worse."""
-    return mitigation_words.worse_sentence(exported.spec, exported.trial)
 
 
 def _manner(exported: Exported) -> str:
@@ -399,6 +397,12 @@ def _file_table(files: Iterable[WrittenFile]) -> str:
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [heads, ["---"] * len(heads), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _grid(grid: Grid) -> str:
+    """Set a table of the document, below what it shows."""
+    heads, *rows = (list(map(plainly, line)) for line in (grid.header, *grid.rows))
+    return f"{grid.caption}: {grid.note}.\n\n{_table(heads, rows)}"
 
 
 def _bullets(*texts: str) -> str:

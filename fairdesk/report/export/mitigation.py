@@ -34,10 +34,11 @@ from fairdesk.report.export.tables import (
 )
 from fairdesk.report.writing import write_error
 from fairdesk.results.events import Rows
-from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Trial
+from fairdesk.results.mitigation import Augmented, Repair, Trial
 from fairdesk.results.trials import (
     change_of,
     repair_of,
+    same_measure,
     source_of_labels,
     trial_of,
     trials_of,
@@ -208,8 +209,8 @@ class _Writing:
                 (folder / name).write_bytes(
                     self._store.model(self._run.id, self._trial.number, name)
                 )
-        write_rows(folder / BEFORE_AFTER, *_before_after(spec, self._run, self._trial.number))
-        write_rows(folder / TRIALS, *_trials(spec, self._run, self._repair))
+        write_rows(folder / BEFORE_AFTER, *_before_after(self._run, self._trial.number))
+        write_rows(folder / TRIALS, *_trials(self._run, self._repair))
         named = {*spec.domain.names, spec.label}
         exported = Exported(
             spec=spec,
@@ -303,9 +304,7 @@ def _labels(spec: AuditSpec, table: Table, classes: NDArray[np.int64]) -> list[s
     return known
 
 
-def _before_after(
-    spec: AuditSpec, run: RunRecord, number: int
-) -> tuple[list[str], Iterator[Sequence[str]]]:
+def _before_after(run: RunRecord, number: int) -> tuple[list[str], Iterator[Sequence[str]]]:
     """Return every measure of the trial beside those of the imported and of the retrained model."""
     trials = {
         "original model": trial_of(run.figures, 0),
@@ -320,9 +319,9 @@ def _before_after(
 
     def rows() -> Iterator[Sequence[str]]:
         for measure in chosen.measures if chosen is not None else ():
-            cells = [guarded(trial_words.measure_name(spec, measure)), measure.rows]
+            cells = [guarded(trial_words.measure_name(measure)), measure.rows]
             for trial in trials.values():
-                same = None if trial is None else _same(trial.measures, measure)
+                same = same_measure(trial, measure)
                 cells += [plain(getattr(same, end, None)) for end in ("estimate", "low", "high")]
             for against in (0, 1):
                 change = change_of(chosen, measure, against) if chosen is not None else None
@@ -335,15 +334,7 @@ def _before_after(
     return ["measure", "on", *heads, *columns], rows()
 
 
-def _same(measures: Iterable[Measure | Change], wanted: Measure) -> Measure | Change | None:
-    """Find the same thing, as measured of another trial."""
-    key = (wanted.what, wanted.of, wanted.rows)
-    return next((each for each in measures if (each.what, each.of, each.rows) == key), None)
-
-
-def _trials(
-    spec: AuditSpec, run: RunRecord, repair: Repair
-) -> tuple[list[str], Iterator[Sequence[str]]]:
+def _trials(run: RunRecord, repair: Repair) -> tuple[list[str], Iterator[Sequence[str]]]:
     """Return every measure of every trial."""
     heads = [
         *("model", "name", "percent", "rows added", "result", "on the front", "chosen", "failed"),
@@ -362,7 +353,7 @@ def _trials(
             for measure in each.measures:
                 yield [
                     *about,
-                    *(guarded(trial_words.measure_name(spec, measure)), measure.rows),
+                    *(guarded(trial_words.measure_name(measure)), measure.rows),
                     *(plain(end) for end in (measure.estimate, measure.low, measure.high)),
                     # what is proven was asked of nobody
                     "" if trial_words.known(measure) == "proven" else str(measure.n_samples),

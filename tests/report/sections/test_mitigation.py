@@ -10,7 +10,6 @@ from fairdesk.report.document import make_report
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Retrained
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording import trials as trial_words
 from tests import phrases
 from tests.report import repairs
 from tests.report.building import people_store, run_into
@@ -128,51 +127,28 @@ def test_a_repair_that_was_stopped_says_so(chapter):
 def test_all_trials_are_listed_and_what_ended_the_search(chapter):
     grids = [each for each in blocks(chapter, "Grid") if each.key.startswith("trials-")]
     assert [len(each.rows) for each in grids] == [9, 4, 4]
-    leads = {each.lead: each.text for each in blocks(chapter, "Text")}
-    assert leads[f"Correlation remover: {phrases.NO_SUCH_MODEL}"].startswith("Training diverged")
+    failed = f"Correlation remover: {phrases.NO_SUCH_MODEL} Training diverged"
+    assert any(each.text.startswith(failed) for each in blocks(chapter, "Text"))
     ended = [e.text for e in blocks(chapter, "Text") if e.lead == "Why the search ended."]
     assert ended[0] == repairs.REPAIR.ended
     notes = [each.text for each in blocks(chapter, "Text") if each.lead == "Note."]
     assert repairs.REPAIR.notes[0] in notes
 
 
-def before_and_after(chapter):
-    """Return the tables of both models: by run, and by group in the appendix behind it."""
-    grids = [each for each in blocks(chapter, "Grid") if each.header == trial_words.BEFORE_AFTER]
-    of_run = {run: [each for each in grids if each.key.endswith(f"-{run}")] for run in (2, 3)}
-    assert len(grids) == sum(map(len, of_run.values()))
-    return of_run
+def before_and_after(chapter, run):
+    """Return the tables of both models: those by group are in the appendix behind the others."""
+    keys = ("after-observed", "after-estimated", "groups-observed")
+    grids = {each.key.partition("/")[2] or each.key: each for each in blocks(chapter, "Grid")}
+    return [grids[f"{each}-{run}"] for each in keys]
 
 
-def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(whole, chapter):
-    of_run = before_and_after(chapter)
-    grids = of_run[2] + of_run[3]
-    captions = [each.caption.partition(".")[0] for each in grids]
-    assert captions == [
-        "Observed on the test rows",
-        "Estimated from random samples",
-        "Observed on the test rows, by group",
-        "Observed on the test rows",
-        "Estimated from random samples",
-        "Observed on the test rows, by group",
-    ]
-    assert "Gap between the subgroup and all others" in cells(grids[4:5])
+def test_before_and_after_stand_in_a_table_for_each_way_of_knowing(chapter):
+    marks = [each.evidence for run in (2, 3) for each in before_and_after(chapter, run)]
+    assert marks == ["observed", "estimated", "observed"] * 2
+    assert "Gap between the subgroup and all others" in cells(before_and_after(chapter, 3))
     (certified,) = (e.text for e in blocks(chapter, "Text") if e.lead == "Certification.")
     assert certified == mitigation_words.certified_sentence(repairs.FIGURES)
-
-
-def test_the_chart_has_every_model_in_the_order_of_the_table_of_all(chapter):
-    first = blocks(chapter, "Chart")[0]
-    assert first.evidence == "observed"
-    assert plain(first.alt).startswith(
-        "Bars of shares. Original model: 2.15 % (1.78 to 2.52); Retrained baseline: 2.21 %"
-    )
-    assert "; 529 rows added, chosen: 1.01 % (" in plain(first.alt)
-
-
-def test_an_interval_is_kept_on_one_line(chapter):
-    grids = [each for each in blocks(chapter, "Grid") if each.header == trial_words.BEFORE_AFTER]
-    assert "(83.7\u00a0to\u00a085.5)" in grids[0].rows[0][1]
+    assert len({each.key for each in blocks(chapter, "Grid")}) == len(blocks(chapter, "Grid"))
 
 
 def test_files_of_the_models_are_known_by_their_fingerprints(whole):
@@ -207,12 +183,6 @@ def test_the_finding_comes_first_and_how_it_was_obtained_last(chapter):
     assert kinds[:2] == ["Heading", "Statement"]
     assert chapter.blocks[1].evidence == "observed"
     assert kinds.index("Chart") < kinds.index("Grid") < kinds.index("Facts")
-
-
-def test_tables_say_by_a_mark_what_they_rest_on(whole, chapter):
-    marks = [each.evidence for each in before_and_after(chapter)[2]]
-    assert marks == ["observed", "estimated", "observed"]
-    assert len({each.key for each in blocks(chapter, "Grid")}) == len(blocks(chapter, "Grid"))
 
 
 def test_a_repair_that_failed_at_once_is_told_as_that(tmp_path):

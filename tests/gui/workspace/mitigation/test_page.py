@@ -17,15 +17,14 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching
 from fairdesk.errors import ReportError
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit.parts import Fold
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, REPAIR
 from fairdesk.gui.workspace.common.steps import Sign
 from fairdesk.gui.workspace.mitigation import export as repair_export
-from fairdesk.gui.workspace.mitigation.chart import Curve
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import RepairForm
 from fairdesk.gui.workspace.mitigation.offer import offer_of, rules_of
-from fairdesk.gui.workspace.mitigation.page import since, step_text
+from fairdesk.gui.workspace.mitigation.page import since
 from fairdesk.gui.workspace.overview.next_step import next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
@@ -82,6 +81,23 @@ def plain(text):
     return text.replace("\u00a0", " ")
 
 
+def chart_of(page, run=2):
+    return page.models.shown[f"models-{run}"]
+
+
+def all_models(page, run=2):
+    return page.models.shown[f"trials-{run}"]
+
+
+def before_after(page, run=2):
+    return page.model.shown[f"after-observed-{run}"]
+
+
+def looked_at(page):
+    """Return the number of the model that is shown beside the original one."""
+    return page._at(page._told)
+
+
 def standing(workspace, name=REPAIR):
     item = workspace.steps.item(NAMES.index(name))
     return plain(item.data(Qt.ItemDataRole.AccessibleTextRole))
@@ -104,13 +120,15 @@ def test_a_repair_that_is_reopened_is_told_again(opened, path):
     measure(path)
     workspace = shown(opened, path)
     page = workspace.repair
-    said = mitigation_words.headline(workspace._session.spec, FIGURES).sentence
-    assert said in page._headline._sentence.text()
+    said = mitigation_words.headline(workspace._session.spec, FIGURES)
+    assert plain(said.brief) in words_in(page.said)
     assert "8 models measured" in page._standing.text()
     assert standing(workspace) == "Mitigation, 2.15 % → 1.01 %"
     # its own words: what it ended with, and what must be known beside
-    for said in (FIGURES[0].ended, *FIGURES[0].notes):
-        assert said in page._notes.text()
+    assert FIGURES[0].notes[0] in words_in(page.model)
+    for fold in page.model.findChildren(Fold):
+        fold.set_open(opened=True)
+    assert FIGURES[0].ended in words_in(page.model)
     # what came of it is read before another is asked for
     assert not page.fold.is_open
 
@@ -123,82 +141,32 @@ def test_what_harms_individuals_has_no_tick_at_the_left(opened, path):
     assert Sign.NONE in (
         item.data(role) for role in range(Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 3)
     )
-    said = workspace.repair._headline._sentence.text()
-    assert said.startswith(phrases.NOT_AN_IMPROVEMENT)
+    assert phrases.NOT_AN_IMPROVEMENT in words_in(workspace.repair.said)
 
 
 def test_of_several_repairs_the_newest_is_shown_and_another_can_be_chosen(opened, path):
     first = measure(path)
     measure(path, HELPLESS_FIGURES, state="stopped")
     page = shown(opened, path).repair
-    assert page._headline._sentence.text().startswith(phrases.NONE_CHOSEN)
+    assert phrases.NONE_CHOSEN in words_in(page.said)
     # where none was chosen, that which came nearest
-    assert page.choice.currentText().startswith("149")
-    assert page._runs.isVisible()
+    assert looked_at(page) == 2
+    assert page.runs.isVisible()
     page.open_run(first)
-    assert plain(page._headline._sentence.text()).endswith("−1.1 to 0.5).")
+    assert "−1.1 to 0.5)." in words_in(page.said)
 
 
-def test_a_run_that_failed_says_why_and_keeps_what_it_measured(opened, path):
+def test_a_run_that_failed_says_why_and_keeps_what_it_measured(qtbot, opened, path):
     why = "Training ran away."
     measure(path, FIGURES[:3], state="failed", message=why)
     page = shown(opened, path).repair
     assert page._banner._more.text() == why
-    assert page.chart.isVisible()
+    qtbot.waitUntil(chart_of(page).isVisible)
 
 
 def test_before_and_after_stand_beside_each_other_by_how_they_are_known(page):
-    table = page.table
-    texts = [table.item(row, 0).text() for row in range(table.rowCount())]
-    heads = [text for text in texts if text[0] in "□▨■"]
-    assert [head[0] for head in heads] == ["□", "▨"]
-    assert texts.index(heads[0]) < texts.index("Accuracy") < texts.index(heads[1])
-    row = texts.index("Accuracy")
-    cells = [plain(table.item(row, place).text()).split("\n") for place in range(6)]
-    assert [cell[0] for cell in cells[1:]] == [
-        *("84.6 %", "84.7 %", "84.3 %", "−0.3 percentage points", "−0.3 percentage points")
-    ]
-    right = table.item(row, 3).textAlignment()
-    assert right & Qt.AlignmentFlag.AlignRight
-
-
-def test_the_table_breaks_intervals_only_where_the_room_is_short(qtbot, opened, path):
-    measure(path)
-    workspace = shown(opened, path)
-    table = workspace.repair.table
-
-    def lines():
-        return {
-            table.item(row, place).text().count("\n")
-            for row in range(table.rowCount())
-            for place in range(1, 5)
-            if table.item(row, place) is not None
-        }
-
-    workspace.resize(1024, 700)
-    qtbot.waitUntil(lambda: lines() == {1}, timeout=10_000)
-    workspace.resize(2600, 900)
-    qtbot.waitUntil(lambda: lines() == {0}, timeout=10_000)
-    width = sum(table.columnWidth(place) for place in range(table.columnCount()))
-    assert width <= table.viewport().width() + 1
-
-
-def test_headings_of_the_table_follow_a_change_of_colours(qapp, page):
-    headings = [
-        item
-        for row in range(page.table.rowCount())
-        if (item := page.table.item(row, 0)).data(Qt.ItemDataRole.ForegroundRole) is not None
-    ]
-    assert headings
-    theme.apply(qapp, "dark")
-    qapp.processEvents()
-    colours = {item.foreground().color().name().upper() for item in headings}
-    theme.apply(qapp, "light")
-    assert colours == {theme.DARK.accent.upper()}
-
-
-def test_the_table_is_copied_whole(page):
-    page.table.copy()
+    assert [*page.model.shown] == ["after-observed-2", "after-estimated-2"]
+    before_after(page).copy()
     lines = QGuiApplication.clipboard().text().split("\n")
     assert plain(lines[0]).split("\t")[:4] == [
         *("Measure", "Original model", "Retrained baseline", "529 rows added")
@@ -210,89 +178,54 @@ def test_rows_without_a_model_say_so_and_draw_no_curve(opened, path):
     measure(path, ROWS_ONLY_FIGURES)
     workspace = shown(opened, path)
     page = workspace.repair
-    assert phrases.NOT_RETRAINED in page._headline._sentence.text()
-    assert not page.chart.isVisible()
-    assert page.table.isColumnHidden(3)
+    assert phrases.NOT_RETRAINED in words_in(page.said)
+    assert page.models.shown == {}
+    assert before_after(page).columnCount() == 2
     assert page.export.isEnabled()
     assert "augmentation rows" in page.export.text()
     assert standing(workspace) == "Mitigation, augmentation rows"
 
 
-# -- the curve --------------------------------------------------------------------------------
+# -- picking a model --------------------------------------------------------------------------
 
 
-def test_the_curve_has_every_model_that_was_measured(spec):
-    curve = Curve(spec, FIGURES)
-    names = {plain(each.name) for each in curve.points}
-    assert names == {
-        *("Original model", "Retrained baseline", "Reweighing"),
-        *(f"{each} rows added" for each in ("149", "247", "529", "1,102", "2,106")),
-    }
-    chosen = next(each for each in curve.points if each.trial.number == 4)
-    # as in the headline and the table of all models
-    assert chosen.x[1] == pytest.approx(1.84 * 0.55)
-    assert chosen.y[1] == pytest.approx(84.33)
-    assert chosen.y[0] < chosen.y[1] < chosen.y[2]
-    assert "applicants" in curve.x_title
-    assert "chosen" in curve.describe(chosen)
-    assert "529 rows added" in curve.describe(chosen)
-
-
-def test_a_score_is_told_in_points(spec):
-    curve = Curve(spec, RULE_FIGURES)
-    assert "points" in curve.x_title
-    assert "points, accuracy" in plain(curve.describe(curve.points[0]))
-
-
-def test_keys_and_the_choice_pick_the_same_model(qtbot, page):
-    chart = page.chart
-    assert page._at() == 4
+def test_keys_in_chart_and_table_pick_the_same_model(qtbot, page):
+    chart, table = chart_of(page), all_models(page)
+    assert looked_at(page) == chart.chosen_key == table.currentRow() == 4
     chart.setFocus()
-    qtbot.keyClick(chart, Qt.Key.Key_Left)
-    assert page.choice.currentData() == 5
-    assert "1,102 rows" in chart._reading.text()
-    assert "exceeds the permitted accuracy loss" in chart.accessibleDescription()
-    # the next more accurate of all, whatever it does to discrimination
-    qtbot.keyClick(chart, Qt.Key.Key_Up)
-    assert page.choice.currentData() == 7
-    qtbot.keyClick(chart, Qt.Key.Key_Up)
-    assert page.choice.currentData() == 4
-    page.choice.setCurrentIndex(page.choice.findData(7))
-    page.choice.activated.emit(page.choice.currentIndex())
-    assert chart.chosen_key == 7
-    assert "Reweighing" in page.choice.currentText()
+    qtbot.keyClick(chart, Qt.Key.Key_Down)
+    assert looked_at(page) == table.currentRow() == 5
+    assert "1,102 rows" in page._name.text()
+    table.setFocus()
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert looked_at(page) == chart.chosen_key == 7
+    assert table.hasFocus()
+    assert "Reweighing" in page._name.text()
     assert not page.export.isEnabled()
     assert "nothing to export" in page._aside.text()
+    # of a model that could not be made there is nothing beside the original one
+    qtbot.keyClick(table, Qt.Key.Key_Down)
+    assert looked_at(page) == 4
 
 
-def test_a_click_picks_the_nearest(qtbot, page):
-    canvas = page.chart.canvas
+def test_a_click_picks_a_model(qtbot, page):
+    canvas = chart_of(page).canvas
     spot = next(spot for spot in canvas.laid.spots if spot.key == 3)
-    at = QPoint(round(spot.x + spot.wide / 2 + 3), round(spot.y + spot.tall / 2 - 2))
+    at = QPoint(round(spot.x + spot.wide / 2), round(spot.y + spot.tall / 2))
     qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=at)
-    assert page.chart.chosen_key == 3
-    assert page.choice.currentData() == 3
+    assert looked_at(page) == 3
 
 
-def test_the_twin_has_all_models_also_those_that_failed(qtbot, page):
-    chart = page.chart
-    chart.setFocus()
-    qtbot.keyClick(chart, Qt.Key.Key_T)
-    assert chart._stack.currentWidget() is chart._table
-    assert chart._table.model().rowCount() == 9
-    header, rows = chart.drawing.table()
-    assert len(header) == len(rows[0])
-    assert rows[8][0] == "Correlation remover"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_curve_is_saved_light_whatever_the_window_has(qapp, page, tmp_path, scheme):
-    theme.apply(qapp, scheme)
-    page.chart.write_svg(tmp_path / "curve.svg")
-    drawn = (tmp_path / "curve.svg").read_text(encoding="utf-8")
-    assert theme.LIGHT.series[0].lower() in drawn.lower()
-    assert theme.DARK.series[0].lower() not in drawn.lower()
-    theme.apply(qapp, "light")
+def test_another_run_shows_its_own_chosen_model(opened, path):
+    measure(path)
+    other = measure(path, RULE_FIGURES, RULES)
+    page = shown(opened, path).repair
+    assert looked_at(page) == 3
+    page.models.picked.emit(f"trials-{other}", 1, 0)
+    assert looked_at(page) == 1
+    page.open_run(2)
+    assert looked_at(page) == 4
 
 
 # -- asking for it ----------------------------------------------------------------------------
@@ -404,7 +337,7 @@ def test_before_anything_is_found_the_page_says_what_will_be_here(qtbot, opened,
     workspace = shown(opened, make_audit(tmp_path, runs=0))
     page = workspace.repair
     asked_for(qtbot, page)
-    assert "No mitigation yet." in page._explained.text()
+    assert page._empty.isVisible()
     assert page.fold.is_open
     assert not page.form.button.isEnabled()
     assert phrases.NO_PAIRS in page.form.button.accessibleDescription()
@@ -464,7 +397,7 @@ class Repairer(FakeWorker):
         return Searching(self._tell(len(domain.attributes)))
 
     def _tell(self, d):
-        phase = "portion 1 of 6: 0.8 %"
+        phase = "augmentation size 1 of 6: 0.8 %"
         yield Progress("splitting", 0, 1, 0, 0, 0)
         yield Augmented(phase, np.empty((0, d)), *(np.empty(0, dtype=np.int64),) * 3)
         yield Measured(phase, self._figures[:3])
@@ -490,15 +423,13 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     # the form makes room for what comes
     qtbot.waitUntil(lambda: not page.fold.is_open, timeout=10_000)
     assert workspace.steps.currentRow() == NAMES.index(REPAIR)
-    qtbot.waitUntil(lambda: page.chart.isVisible() and len(page.chart.drawing.points) == 2)
-    qtbot.waitUntil(page._going.isVisible)
-    assert plain(page._step.text()) == "Portion 1 of 6, 0.8 % added"
-    assert (page._bar.value(), page._bar.text()) == (233, "step 7 of 30")
+    qtbot.waitUntil(lambda: page.models.shown != {} and len(chart_of(page).drawing.bars) == 2)
+    qtbot.waitUntil(lambda: "augmentation size 1 of 6" in workspace.bar._standing.text())
     assert "2 models measured" in standing(workspace)
     # another one would wait for it
     assert page.form.button.text().replace("&", "") == "Add to queue"
     assert not page.export.isEnabled()
-    assert "so far" in page._headline._kind.text()
+    assert phrases.NOTHING_HELPS in words_in(page.said)
     assert workspace.bar._stop.isVisible()
     assert not workspace.bar._tried.isVisible()
     hold.set()
@@ -508,8 +439,7 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     # the record is read from the file after the last state came
     qtbot.waitUntil(lambda: page.form.button.text().replace("&", "") == "Start mitigation")
     qtbot.waitUntil(lambda: workspace.bar._again.text() == "&Run mitigation again…")
-    assert not page._going.isVisible()
-    assert len(page.chart.drawing.points) == 8
+    assert len(chart_of(page).drawing.bars) == 8
     (run, inputs) = worker.asked[0]
     assert run == RunSpec("repair-aequitas")
     assert len(inputs.pairs) > 0
@@ -520,13 +450,12 @@ def test_a_stop_keeps_what_was_measured(qtbot, opened, path):
     workspace = shown(opened, path)
     page = workspace.repair
     workspace.start_runs(worker, (PAIRS,))
-    qtbot.waitUntil(page._going.isVisible, timeout=10_000)
-    qtbot.waitUntil(lambda: len(page.chart.drawing.points) == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: page.models.shown != {}, timeout=10_000)
     workspace.bar._stop.click()
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
         pass
     qtbot.waitUntil(page.form.button.isEnabled, timeout=10_000)
-    assert len(page.chart.drawing.points) == 2
+    assert len(chart_of(page).drawing.bars) == 2
     with Store.open(path) as store:
         assert store.runs()[-1].state == "stopped"
 
@@ -612,32 +541,6 @@ def test_the_list_of_runs_tells_of_a_repair_and_the_bar_that_it_is_over(qtbot, o
     assert workspace.steps.currentRow() == NAMES.index(REPAIR)
 
 
-@pytest.mark.parametrize(
-    ("phase", "told"),
-    [
-        ("splitting", "Dividing the rows into training, validation and test rows"),
-        ("portion 3 of 6: 4.2 %", "Portion 3 of 6, 4.2 % added"),
-        ("", "Starting"),
-    ],
-)
-def test_a_step_is_told_in_words(phase, told):
-    assert plain(step_text(RunState(1, "repair-aequitas", "running", phase))) == told
-
-
-def test_the_table_of_all_models_cuts_nothing_where_there_is_room(qtbot, opened, path):
-    measure(path)
-    workspace = shown(opened, path)
-    workspace.resize(1500, 900)
-    qtbot.waitUntil(lambda: workspace.repair.chart.width() > 1100)
-    chart = workspace.repair.chart
-    chart.toggle_table()
-    table = chart._table
-    qtbot.waitUntil(table.isVisible)
-    columns = range(table.model().columnCount())
-    assert all(table.columnWidth(each) >= table.sizeHintForColumn(each) for each in columns)
-    assert sum(map(table.columnWidth, columns)) == table.viewport().width()
-
-
 def test_the_table_of_runs_has_room_for_the_numbers_of_a_repair(qtbot, opened, path):
     number = measure(path)
     with Store.open(path) as store:
@@ -651,27 +554,6 @@ def test_the_table_of_runs_has_room_for_the_numbers_of_a_repair(qtbot, opened, p
     qtbot.waitUntil(
         lambda: all(runs.columnWidth(each) >= runs.sizeHintForColumn(each) for each in columns)
     )
-
-
-def test_a_step_that_counts_nothing_has_a_bar_that_moves(page):
-    state = RunState(9, "repair-aequitas", "running", "retraining", 0, 1, figures=FIGURES[:2])
-    page._take(state)
-    assert page._bar.maximum() == 0
-    assert "step" not in page._bar.text()
-    page._take(msgspec.structs.replace(state, done=3, total=30))
-    assert (page._bar.maximum(), page._bar.value()) == (1000, 100)
-
-
-def test_nothing_is_laid_out_anew_while_only_the_time_goes_on(page):
-    state = RunState(9, "repair-aequitas", "running", "imported", 1, 30, figures=FIGURES[:2])
-    page._take(state)
-    said = []
-    page._headline.say = lambda *told: said.append(told)
-    page._take(msgspec.structs.replace(state, done=2, elapsed=1.0))
-    assert page._bar.text() == "step 2 of 30"
-    assert said == []
-    page._take(msgspec.structs.replace(state, figures=FIGURES[:3]))
-    assert len(said) == 1
 
 
 def test_the_bar_tells_how_many_models_before_one_is_chosen(qtbot):
