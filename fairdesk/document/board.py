@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from fairdesk.answers.headline import headline
@@ -17,7 +18,8 @@ from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, words
-from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.decisions import name_of, outcome_text
+from fairdesk.wording.groups.error_rates import error_gap
 from fairdesk.wording.groups.impact_ratio import shown_of, worst_of
 from fairdesk.wording.groups.tables import group_text, reference_of
 from fairdesk.wording.language import fixed, say
@@ -120,6 +122,12 @@ def board(
     )
 
 
+def rates_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
+    """Say how often the groups of the lowest ratios are selected; empty where all is chance."""
+    shown = [each for each in _compared(spec, _alone(tables), {}) if each.shown]
+    return words.capital(_rates_sentence(shown))
+
+
 def _decided(runs: Sequence[Run], seen: Sequence[Observed]) -> tuple[GroupTable, ...]:
     """Return the tables of decisions: of the latest run, or of a column with decisions."""
     in_data = (table for each in seen for table in each.outcomes if table.of == "decisions")
@@ -177,15 +185,21 @@ def _same(table: GroupTable, *wanted: GroupLine) -> tuple[GroupLine, GroupLine] 
 
 
 def people(spec: AuditSpec, table: GroupTable, line: GroupLine) -> str:
-    """Name a group as people do: ``women``, ``Black people``, else by attribute and value."""
-    value, many = line.values[0], words.plural(spec.person)
-    if value.lower() in _NOUNS:
-        return say(_NOUNS[value.lower()])
-    letters = value.replace("-", "").replace(" ", "")
-    adjective = value[:1].isupper() or table.attributes[0].lower() in _DESCRIBING
-    if letters.isalpha() and adjective and value.lower() not in _NO_ADJECTIVES:
-        return say("{value} {people}", value=value, people=many)
+    """Name a group as people do: ``Black women``, ``Black people``; else by its values."""
+    many = words.plural(spec.person)
+    named = dict(zip(table.attributes, line.values, strict=True))
+    nouns = [value.lower() for value in line.values if value.lower() in _NOUNS]
+    others = {name: value for name, value in named.items() if value.lower() not in _NOUNS}
+    if len(nouns) < 2 and all(_describes(*each) for each in others.items()):
+        return " ".join((*others.values(), say(_NOUNS[nouns[0]]) if nouns else many))
     return say("{people} with {group}", people=many, group=group_text(table, line))
+
+
+def _describes(name: str, value: str) -> bool:
+    """Return whether a value is an adjective of a person."""
+    letters = value.replace("-", "").replace(" ", "")
+    adjective = value[:1].isupper() or name.lower() in _DESCRIBING
+    return letters.isalpha() and adjective and value.lower() not in _NO_ADJECTIVES
 
 
 def _question(spec: AuditSpec, compared: Sequence[_Compared]) -> str:
@@ -298,6 +312,7 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
             if each.by_model
             else say("{group} in the records for every 100 {best}", group=group, best=best)
         )
+        text = say("{text}, if there were equally many", text=text)
         records = _ratio(each.by_records) if each.by_model else None
         if records is not None:
             text = say("{text}; in the records {n}", text=text, n=words.number(100 * records))
@@ -349,31 +364,71 @@ def _known(
             outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
             people=words.plural(spec.person),
         )
+    tables = decision_tables(runs)
+    yield from _of_both(spec, tables, compared)
+    if message := errors_message(spec, tables):
+        yield message
     if share is None:
         return
     found = (each for run in runs for each in _of_one(run, share))
     # several runs may have counted the same
     alone = {each.attributes: each for each in found if comparisons.is_answered(spec, each)}
-    if alone:
-        said = [
-            say(
-                "if only {name} changes, the decision changes for {hits}{most}"
-                if not place
-                else "if only {name}, for {hits}{most}",
-                name=words.quoted(each.attributes[0]),
-                hits=words.number(each.hits),
-                most=_most(each),
-            )
-            for place, each in enumerate(alone.values())
-        ]
-        yield f"{words.capital('; '.join(said))}."
-    yield from _reversed(spec, runs)
-    for each in spec.domain.support.companions:
+    for each in alone.values():
+        along = [one for one in spec.domain.support.companions if one.by == each.attributes[0]]
         yield say(
-            "Where {by} changes, {name} changes with it.",
-            by=words.quoted(each.by),
-            name=words.quoted(each.attribute),
+            "If {name} changes, and {along} with it, the decision changes for {hits}{most}."
+            if along
+            else "If only {name} changes, the decision changes for {hits}{most}.",
+            name=words.quoted(each.attributes[0]),
+            along=words.listed([one.attribute for one in along]),
+            hits=words.number(each.hits),
+            most=_most(each),
         )
+    yield from _studied(spec, runs, tables)
+
+
+def _of_both(
+    spec: AuditSpec, tables: Sequence[GroupTable], compared: Sequence[_Compared]
+) -> Iterator[str]:
+    """Name the group of two attributes together that is selected least, where that is lower."""
+    crossed = [each for each in tables if len(each.attributes) == 2 and shown_of(each)]
+    found = [(shown_of(each), reference_of(each), each) for each in crossed]
+    ratios = [
+        (_ratio((worst, best)) or 0.0, people(spec, table, worst), people(spec, table, best))
+        for worst, best, table in found
+        if worst is not None and best is not None
+    ]
+    lowest = min((each.ratio or 0.0 for each in compared), default=1.0)
+    if ratios and min(ratios)[0] < lowest:
+        ratio, group, best = min(ratios)
+        yield say(
+            "Lowest of all: {group}, selected at {fraction} of {best}.",
+            group=group,
+            fraction=fraction(ratio),
+            best=best,
+        )
+
+
+def errors_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
+    """Say between which groups the error rates differ, of all with one recorded outcome."""
+    found = [(error_gap(table), reference_of(table), table) for table in _alone(tables).values()]
+    shown = [
+        (gap, best, table)
+        for gap, best, table in found
+        if gap is not None and gap.shown and best is not None
+    ]
+    if not shown:
+        return ""
+    gap, best, table = max(shown, key=lambda each: abs(each[0].difference))
+    return say(
+        "Among those recorded “{outcome}”, {group} are selected {more} often than {best}."
+        if gap.what == "true"
+        else "Among those not recorded “{outcome}”, {group} are selected {more} often than {best}.",
+        outcome=spec.favourable,
+        group=people(spec, table, gap.line),
+        best=people(spec, table, best),
+        more=say("more") if gap.difference > 0 else say("less"),
+    )
 
 
 def _most(share: Share) -> str:
@@ -384,25 +439,38 @@ def _most(share: Share) -> str:
     return say(" (most would lose it)") if losses > gains else say(" (most would gain it)")
 
 
-def _reversed(spec: AuditSpec, runs: Sequence[Run]) -> Iterator[str]:
-    """Say which group more of the same rows would be selected as, against the groups' own rates."""
-    tables = decision_tables(runs)
+def _studied(spec: AuditSpec, runs: Sequence[Run], tables: Sequence[GroupTable]) -> Iterator[str]:
+    """Say as which group more of the same rows would be selected, by the audit studies."""
     studies = (each for run in runs for each in comparisons.studies_of(spec, run.figures))
     for study in {each.attribute: each for each in studies}.values():
         table = next((each for each in tables if each.attributes == (study.attribute,)), None)
-        found = comparisons.against(spec, study, tables)
-        if table is not None and found is not None:
-            line, best, more = found
-            yield say(
-                "Had all been {group}, more would be selected than as {best}: {name} by itself "
-                "does not make the gap."
-                if more
-                else "Had all been {group}, fewer would be selected than as {best}: {name} by "
-                "itself does not make the gap.",
+        lines = {} if table is None else {line.values[0]: line for line in table.lines}
+        attribute = spec.domain.attributes[spec.domain.names.index(study.attribute)]
+        best = lines.get(name_of(attribute, study.reference))
+        # that of those which chance does not explain whose rate is farthest from the reference's
+        found = [
+            (abs(each.gains - each.losses), line, each.low > 0)
+            for each in study.values
+            if (each.low > 0 or each.high < 0)
+            and (line := lines.get(name_of(attribute, each.code))) is not None
+        ]
+        if table is None or best is None or not found:
+            continue
+        _, line, more = max(found, key=itemgetter(0))
+        reverse = comparisons.against(spec, study, tables)
+        said = say(
+            "Had all been {group}, {more} would be selected than as {best}",
+            group=people(spec, table, line if reverse is None else reverse[0]),
+            more=say("more") if (more if reverse is None else reverse[2]) else say("fewer"),
+            best=people(spec, table, best),
+        )
+        if reverse is not None:
+            said = say(
+                "{said}: {name} by itself does not make the gap",
+                said=said,
                 name=words.quoted(study.attribute),
-                group=people(spec, table, line),
-                best=people(spec, table, best),
             )
+        yield f"{said}."
 
 
 def _of_one(run: Run, share: Share) -> list[Share]:

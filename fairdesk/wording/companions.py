@@ -30,9 +30,15 @@ def moves_said(companion: Companion, attributes: Sequence[Attribute]) -> tuple[s
             "fit": words.percent(move.fit, 1, 0),
         }
         line = (
-            say("{before} and {after} stand for each other (fit {fit})", **values)
+            say(
+                "{before} is compared with {after} and the other way round (their other attributes "
+                "overlap by {fit})",
+                **values,
+            )
             if both
-            else say("{before} becomes {after} with {to} (fit {fit})", **values)
+            else say(
+                "{before} becomes {after} with {to} (other attributes overlap by {fit})", **values
+            )
         )
         said.append(
             line if move.clear else say("{line}; another value fits nearly as well", line=line)

@@ -420,8 +420,8 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     lowest = phrases.LOWEST_RATIO.format(attribute="sex")
     assert plain(worst.sentence) == (
         "In the model’s decision “yes”, sex = female has 67 % "
-        f"{phrases.OF_THE_RATE_OF} sex = male: 6.45 % "
-        "(n = 2,435) against 9.65 % (n = 2,445, the reference). The impact ratio of 0.67 (95 % CI "
+        f"{phrases.OF_THE_RATE_OF} sex = male: 6.4 % "
+        "(n = 2,435) against 9.7 % (n = 2,445, the reference). The impact ratio of 0.67 (95 % CI "
         f"0.55 to 0.81) is {lowest}; p below 0.0001. The ratio is below the four-fifths threshold."
     )
     assert (worst.evidence, worst.label, worst.value) == (

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
+from fairdesk.answers.rates import decision_tables
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.document import groups
 from fairdesk.document.blocks import (
@@ -20,6 +21,7 @@ from fairdesk.document.blocks import (
     Text,
     appended,
 )
+from fairdesk.document.board import errors_message, rates_message
 from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.legal import NO_ADVICE, notes
@@ -77,7 +79,8 @@ def outcomes(material: Material) -> Section:
                     (say(words.FOUR_FIFTHS), *ratio_words.corrected(material.group_tables))
                 ),
                 run_name=material.run_name(run),
-            )
+            ),
+            lead=rates_message(material.spec, decision_tables(material.runs)),
         ),
         Text(
             say(
@@ -150,7 +153,8 @@ def errors(material: Material) -> Section:
                 "picked for its size, so the true gap may be smaller.",
                 people=material.people,
                 label=words.quoted(spec.label),
-            )
+            ),
+            lead=errors_message(spec, tables),
         )
     ]
     alone = [each for each in shown if len(each.attributes) == 1]

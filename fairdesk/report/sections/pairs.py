@@ -50,7 +50,12 @@ def pair_blocks(material: Material) -> list[Block]:
     turned = gathered.reverse
     if turned is not None and turned.mark != "flagged":
         number = words.number(turned.id)
-        order.append(say("Pair {number} shows the opposite effect.", number=number))
+        order.append(
+            say(
+                "In pair {number} a change of the same attributes has the opposite effect.",
+                number=number,
+            )
+        )
     if len(shown) > len(order) + max(flagged - 1, 0):
         order.append(
             say("The others were chosen to be plausible and to differ from each other.")

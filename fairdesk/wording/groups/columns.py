@@ -17,7 +17,14 @@ from fairdesk.wording.groups.impact_ratio import (
     ratio_interval,
     small_test,
 )
-from fairdesk.wording.groups.tables import group_text, outcome_of, points_of, rate_of, reference_of
+from fairdesk.wording.groups.tables import (
+    group_text,
+    outcome_of,
+    points_of,
+    rate_digits,
+    rate_of,
+    reference_of,
+)
 from fairdesk.wording.language import say
 from fairdesk.wording.words import UNDEFINED, p_is, p_text, signed
 
@@ -121,10 +128,10 @@ def _ratio_ends(table: GroupTable, line: GroupLine) -> str:
     return words.ends(*(words.number(end, 2) for end in ends)) if ends else "–"
 
 
-def _interval_cell(_: GroupTable, line: GroupLine) -> str:
+def _interval_cell(table: GroupTable, line: GroupLine) -> str:
     if not line.n_samples:
         return say(UNDEFINED)
-    return words.percent_ends(line.low, line.high)
+    return words.percent_ends(line.low, line.high, rate_digits(table))
 
 
 def _difference_cell(line: GroupLine) -> str:
@@ -195,12 +202,17 @@ def _favourable_formula(table: GroupTable, line: GroupLine) -> str:
     return f"Favourable = members with “{table.outcome}” = {count}"
 
 
+def _exact(line: GroupLine) -> str:
+    """Write a rate with which a ratio can be recomputed to its last digit."""
+    return words.percent(line.favourable, line.n_samples, 2)
+
+
 def _rate_formula(table: GroupTable, line: GroupLine) -> str:
     shown = "Rate = favourable / members"
     if not line.n_samples:
         return f"{shown} = 0 / 0: undefined, because the group is empty."
     counts = f"{words.number(line.favourable)} / {words.number(line.n_samples)}"
-    return f"{shown} = {counts} = {rate_of(table, line)}"
+    return f"{shown} = {counts} = {_exact(line)}"
 
 
 def _wilson_formula(table: GroupTable, line: GroupLine) -> str:
@@ -224,7 +236,7 @@ def _impact_formula(table: GroupTable, line: GroupLine) -> str:
             why = "the group is empty"
         return f"{shown}: undefined, because {why}."
     return (
-        f"{shown} = {rate_of(table, line)} / {rate_of(table, best)} "
+        f"{shown} = {_exact(line)} / {_exact(best)} "
         f"({group_text(table, best)}) = "
         f"({words.number(line.favourable)} / {words.number(line.n_samples)}) / "
         f"({words.number(best.favourable)} / {words.number(best.n_samples)}) = "
@@ -305,7 +317,7 @@ def _difference_formula(table: GroupTable, line: GroupLine) -> str:
     if best is None or line.difference is None:
         return f"{shown}: undefined, because there is nothing to compare with."
     return (
-        f"{shown} = {rate_of(table, line)} − {rate_of(table, best)} "
+        f"{shown} = {_exact(line)} − {_exact(best)} "
         f"({group_text(table, best)}) = {_difference_cell(line)} percentage points; Newcombe’s "
         "interval (95 %) from both Wilson intervals"
     )

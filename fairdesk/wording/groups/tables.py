@@ -41,6 +41,10 @@ _TIES = fixed(
 _RANGE = re.compile(r"^up to | to | and over$")
 
 
+#: A rate below this has two decimals.
+_RARE = 0.01
+
+
 def outcome_of(spec: AuditSpec, table: GroupTable) -> str:
     """Name what a table counts; of a label that is the favourable value."""
     return outcome_text(spec, table.outcome)
@@ -111,11 +115,14 @@ def reference_of(table: GroupTable) -> GroupLine | None:
 
 
 def rate_of(table: GroupTable, line: GroupLine) -> str:
-    """Write a group's rate: with two decimals where no group that is compared is small."""
-    compared = [each.n_samples for each in table.lines if each.impact_ratio is not None]
-    # of a thousand people one is a tenth of a percent
-    digits = 2 if min(compared, default=0) >= 1_000 else 1
-    return words.percent(line.favourable, line.n_samples, digits)
+    """Write a group's rate, with the decimals of its table."""
+    return words.percent(line.favourable, line.n_samples, rate_digits(table))
+
+
+def rate_digits(table: GroupTable) -> int:
+    """Choose the decimals of the rates of a table: two where a group that is compared has few."""
+    compared = (each.rate for each in table.lines if each.impact_ratio is not None and each.rate)
+    return 2 if min(compared, default=1.0) < _RARE else 1
 
 
 def median_sentence(table: GroupTable) -> str:
