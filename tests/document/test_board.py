@@ -49,8 +49,7 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (
         "67",
-        "women selected for every 100 men, if there were equally many; "
-        f"{phrases.IN_THE_RECORDS} 67.",
+        f"women selected for every 100 men, {phrases.EQUALLY_MANY}; {phrases.IN_THE_RECORDS} 67.",
     )
     assert second.number == "3"
     assert plain(second.text).startswith("of 200 applicants: changing sex or job would change")

@@ -151,7 +151,7 @@ def test_what_was_not_run_has_no_section_and_is_named_among_the_limits(tmp_path)
         "sex = male +1.20, age −0.31, constant −0.10",
         phrases.STOPPED,
         # tables
-        "female 2,435 6.45 % 5.5 to 7.5 % ▽ 0.67",
+        "female 2,435 6.4 % 5.5 to 7.5 % ▽ 0.67",
         "female 49.0 % 157 39.1 0.55 to 0.81 −3.2 (−4.7 to −1.7) < 0.0001",
         "group recorded: 4,880; group not recorded: 12; ▽ below the four-fifths threshold",
         "male, clerk 2,445",

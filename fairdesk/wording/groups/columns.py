@@ -207,7 +207,7 @@ def _exact(line: GroupLine) -> str:
     return words.percent(line.favourable, line.n_samples, 2)
 
 
-def _rate_formula(table: GroupTable, line: GroupLine) -> str:
+def _rate_formula(_: GroupTable, line: GroupLine) -> str:
     shown = "Rate = favourable / members"
     if not line.n_samples:
         return f"{shown} = 0 / 0: undefined, because the group is empty."
