@@ -27,6 +27,7 @@ from fairdesk.wording import figures as figure_words
 from fairdesk.wording.decisions import named_outcome
 from fairdesk.wording.groups.impact_ratio import is_shown, ratio_interval
 from fairdesk.wording.groups.subgroups import (
+    findings,
     foremost,
     is_counted,
     mined_with,
@@ -37,7 +38,7 @@ from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
 
 #: Groups, or subgroups, in a small chart: those that do worst.
-_GROUPS, SUBGROUPS_DRAWN = 5, 3
+_GROUPS, _SUBGROUPS = 5, 3
 
 
 class Pictured(NamedTuple):
@@ -156,7 +157,7 @@ def proof(spec: AuditSpec, run: RunRecord | RunState, shown: Sequence[Metric]) -
 def gaps(spec: AuditSpec, run: RunRecord | RunState) -> Pictured:
     """Draw the rates in the foremost subgroups against those outside of them."""
     for mined, sets in mined_with(run.figures):
-        shown = quoted(foremost(spec, sets, SUBGROUPS_DRAWN))
+        shown = quoted(foremost(findings(spec, sets), _SUBGROUPS))
         if shown and mined.outcome:
             parts = (SubgroupOf(run.id, each.outcome, each.conditions) for each in shown)
             return Pictured(gaps_of(spec, mined, shown), tuple(parts))

@@ -32,6 +32,7 @@ from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups import terms as term_words
 from fairdesk.wording.groups.impact_ratio import shown_of, worst_of, worst_statement
 from fairdesk.wording.groups.tables import group_text
 from fairdesk.wording.language import say, say_many
@@ -591,11 +592,11 @@ def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
 def _of_texts(spec: AuditSpec, run: Run) -> tuple[str, ...]:
     """Say for how many texts terms change the decision, of the categories that change most."""
     told = sorted(
-        subgroup_words.by_category(run.figures),
+        term_words.by_category(run.figures),
         key=lambda terms: -max(term.flips for term in terms),
     )
     return tuple(
-        subgroup_words.category_statement(spec, terms).sentence
+        term_words.category_statement(spec, terms).sentence
         for place, terms in enumerate(told[:_CATEGORIES])
         if not place or any(term.flips for term in terms)
     )

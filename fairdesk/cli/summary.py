@@ -19,6 +19,7 @@ from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.records import Agreement, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.log import recorded_agreement, recorded_note
+from fairdesk.document import subgroups
 from fairdesk.document.board import board
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
@@ -29,19 +30,10 @@ from fairdesk.wording import comparisons, figures, inspected, words
 from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.companions import companion_said
 from fairdesk.wording.groups.impact_ratio import is_shown, lowest, of_main_kind, shown_of, worst_of
-from fairdesk.wording.groups.subgroups import (
-    by_category,
-    category_statement,
-    is_significant,
-    leaders,
-    mined_with,
-    quoted_gap,
-)
 from fairdesk.wording.groups.tables import outcome_of, rate_of, reference_of
+from fairdesk.wording.groups.terms import by_category, category_statement
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.proofs import model_sentence, proven_of, proven_statement
-from fairdesk.wording.rules import rule_phrase
-from fairdesk.wording.statements import Statement
 
 #: So many pairs of values whose decision differs are printed: those that differ most.
 _MOST_PAIRS = 3
@@ -317,7 +309,8 @@ def results(audit: Finished, *, counted: bool) -> Iterator[tuple[str, str]]:
             case Question.CERTAIN if counted and said.evidence == "proven":
                 text = "Only of combinations of values, which are not people: see the report."
             case Question.SUBGROUPS:
-                text = _widest(audit.spec, run, said) or said.shortest
+                added = subgroups.added(audit.spec, run, audit.tables("decisions"))
+                text = (added or said).shortest
         yield _LEADS[each.question], text
     for run in audit.runs:
         if method_named(run.method).answers is QuestionKind.DIAGNOSIS:
@@ -328,18 +321,6 @@ def results(audit: Finished, *, counted: bool) -> Iterator[tuple[str, str]]:
             yield "NOT KNOWN", f"{each.question.title} {each.said.sentence}"
     if audit.spec.predictions:
         yield "NOT KNOWN", f"{Question.SHARE.title} There is no model to query."
-
-
-def _widest(spec: AuditSpec, run: RunRecord, said: Statement) -> str:
-    """Say shortly which subgroup has the widest gap; empty where nothing was mined."""
-    sets = [each for _, found in mined_with(run.figures) for each in leaders(found)]
-    widest = max(sets, key=lambda each: each.score, default=None)
-    if widest is None or said.value != words.number(100 * quoted_gap(widest), 1):
-        return ""
-    if not is_significant(widest):
-        return "The largest gap of a subgroup to all others may be due to chance."
-    gap = f"{said.value} percentage points to all others"
-    return f"Largest gap: {rule_phrase(spec, widest.conditions)}, {gap}."
 
 
 def to_check(audit: Finished, *, everything: bool) -> Iterator[str]:

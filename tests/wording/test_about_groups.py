@@ -24,6 +24,7 @@ from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups import tables as table_words
+from fairdesk.wording.groups import terms as term_words
 from tests import phrases
 from tests.groups.metrics.test_measuring import only, people, study_of
 from tests.report.building import spec_of, write_people
@@ -348,29 +349,25 @@ def test_a_subgroup_is_named_by_the_plainest_rule_with_its_gap():
 def test_terms_are_told_with_their_flips(spec):
     flip = Flip(3, "I am gay", "I am straight", "straight", 0.4, 0.6, "toxic", "fine")
     term = TermRate("gender", "gay", 31, 500, 0.412, 200, 62, (flip,))
-    assert plain(subgroup_words.term_sentence(spec, term)) == (
+    assert plain(term_words.term_sentence(spec, term)) == (
         "500 texts that contain a term of gender were tested with “gay” (gender) in its place: "
         "41.2 % of them receive “yes”. For 62 of 200 of these texts, the decision changes with "
         "another term of gender. 31 texts of the data contain this term itself."
     )
     once = msgspec.structs.replace(term, occurs=1)
-    assert subgroup_words.term_sentence(spec, once).endswith(
+    assert term_words.term_sentence(spec, once).endswith(
         "1 text of the data contains this term itself."
     )
-    assert subgroup_words.flip_sentence(flip, {"toxic": "not shown"}) == (
-        "“not shown” for “I am gay”, “fine” with “straight” instead."
-    )
+    assert term_words.flip_text(flip) == "I am gay"
     long = msgspec.structs.replace(
         flip, text=f"{'a' * 500} gay {'b' * 500}", other=f"{'a' * 500} straight {'b' * 500}"
     )
-    shown = subgroup_words.flip_sentence(long, {})
+    shown = term_words.flip_text(long)
     assert "a gay b" in shown
     assert shown.count("…") == 2
     assert len(shown) < 320
     never = TermRate("gender", "queer", 0, 0, 0.0, 0, 0)
-    assert subgroup_words.term_sentence(spec, never).startswith(
-        "No text could be tested with “queer”"
-    )
+    assert term_words.term_sentence(spec, never).startswith("No text could be tested with “queer”")
     other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
     (told,) = group_words.sentences(spec, (never, other, term))
     assert plain(told).startswith("In 62 of 200 texts with a term of gender, the decision changes")
@@ -385,6 +382,16 @@ def test_a_category_of_terms_that_all_fare_alike_is_told_so(spec):
     terms = [TermRate("age", name, 1, 50, 0.5, 50, 0) for name in ("old", "young")]
     (told,) = group_words.sentences(spec, terms)
     assert plain(told).endswith("of age. The share decided “yes” is 50.0 % with every term.")
+
+
+def test_the_category_of_terms_with_the_widest_range_comes_first():
+    def term(category, name, rate):
+        return TermRate(category, name, 10, 225, rate, 225, 131)
+
+    gay, queer = term("gender", "gay", 0.72), term("gender", "queer", 0.2)
+    white, black = term("race", "white", 0.56), term("race", "black", 0.87)
+    old = TermRate("age", "old", 10, 0, 0.0, 0, 0)
+    assert term_words.by_category((white, black, gay, queer, old)) == ((queer, gay), (white, black))
 
 
 def test_linear_subgroups_and_gaps_are_told(spec):
@@ -761,7 +768,7 @@ def test_a_class_with_a_name_of_its_own_is_said_with_what_it_means(spec):
 def test_a_gap_is_significant_by_its_p_and_its_interval(spec):
     wide = msgspec.structs.replace(RULE, conditions=RULE.conditions[:1], low=-0.7, high=0.1)
     assert not subgroup_words.is_significant(wide)
-    assert subgroup_words.foremost(spec, (RULE, wide), 5) == (RULE,)
+    assert subgroup_words.foremost(subgroup_words.findings(spec, (RULE, wide)), 5) == (RULE,)
     assert phrases.NOT_SIGNIFICANT in subgroup_words.widest_statement(spec, MINED, wide).sentence
 
 

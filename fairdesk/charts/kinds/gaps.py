@@ -20,11 +20,13 @@ from fairdesk.charts.shapes import (
     mark,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import say
+from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Evidence
 
 #: Half the size of a mark, by the height of a line of type.
 _MARK = 0.29
+#: The first heads of its table, of rows.
+_HEADER = ("Subgroup", "Rate", "All others")
 #: The colours of a subgroup and of all others, as in the forest of one subgroup's rates.
 _OWN, _OTHERS = "discriminatory", "undecided"
 
@@ -50,15 +52,42 @@ class Gap(NamedTuple):
 
 @dataclass(frozen=True)
 class Gaps:
-    """Gaps in the order to be drawn, at least one, what the axis counts, and whether of terms.
+    """Gaps in the order to be drawn, what the axis counts, and whether of terms.
 
     Estimated rates have hatched marks, those that are counted hollow ones.
     """
 
-    gaps: Sequence[Gap]
-    x_title: str
+    gaps: Sequence[Gap] = ()
+    x_title: str = ""
     terms: bool = False
     evidence: Evidence = "estimated"
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.gaps
+
+    @property
+    def heading(self) -> str:
+        """What stands above it."""
+        if self.terms:
+            return say("The rate with each term, and with other terms in the same texts")
+        return say("The rate in each subgroup and that of all others")
+
+    title = heading
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
+        return self.alt() if self.gaps else self.heading
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table, a header and rows; of these at most so many."""
+        first = fixed(("Term", "With it", "With other terms") if self.terms else _HEADER)
+        rows = [
+            (each.name, *(words.percent(at, 1.0) for at in (each.inside, each.outside)), each.value)
+            for each in self.gaps[:most]
+        ]
+        return (*first, say("Gap, percentage points")), rows
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""

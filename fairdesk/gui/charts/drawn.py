@@ -100,7 +100,9 @@ class DrawnChart(QWidget, Generic[Shown]):
         self.canvas.pressed.connect(self._click)
         self.canvas.failed.connect(self.failed)
         self._heading = parts.Words(drawing.heading, size=size, strong=True, wrap=False)
-        self._heading.setVisible(bool(drawing.heading))
+        # shown before it has a parent, it would be a window of its own for a moment
+        if not drawing.heading:
+            self._heading.hide()
         self._reading = parts.quiet()
         self._reading.setWordWrap(False)
         self._reading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

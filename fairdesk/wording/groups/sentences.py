@@ -24,11 +24,10 @@ from fairdesk.wording.groups.impact_ratio import (
 )
 from fairdesk.wording.groups.subgroups import (
     both_rates,
-    by_category,
-    category_statement,
     evidence_sentence,
     favourable,
     gap_statement,
+    gap_text,
     leaders,
     leaves_few,
     linear_statement,
@@ -39,6 +38,7 @@ from fairdesk.wording.groups.subgroups import (
     rule_set_sentence,
     widest_statement,
 )
+from fairdesk.wording.groups.terms import by_category, category_statement
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.rules import rule_phrase
 from fairdesk.wording.statements import Statement
@@ -177,6 +177,12 @@ def shortest(figures: Iterable[Metric]) -> str:
     if of_rates:
         return say("gap {n} points", n=words.number(100 * score, 1))
     return say("score gap {n}", n=words.number(score, 3))
+
+
+def widest_text(figures: Iterable[Metric]) -> str:
+    """Write the widest gap of a run: ``16.3 percentage points``; empty without any."""
+    widest = _widest_gap(tuple(figures))
+    return "" if widest is None else gap_text("rates" if widest[1] else "", widest[0])
 
 
 def best_so_far(figures: Iterable[Metric]) -> str:

@@ -1,20 +1,21 @@
-"""What searches for groups found, in sentences: rule sets, terms in texts, subgroups, gaps.
+"""What searches for groups found, in sentences: rule sets, weighted sums, and gaps.
 
 All of it is estimated from samples. Whether a lower rate is a worse one depends on the decision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.data.columns.rereading import differing_part
 from fairdesk.groups.tabular.results import FEW, MOST_TOLD, MOST_VARIANTS
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
+from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.decisions import named_outcome
 from fairdesk.wording.language import fixed, say, say_many
@@ -26,10 +27,6 @@ from fairdesk.wording.words import digits_of, p_is, signed
 _COPIES = fixed("slightly altered copies of the data rows")
 #: A difference that chance makes more often than this is told as one that it may have made.
 CHANCE = 0.05
-#: Of a longer text only the part around the term is shown.
-_LONGEST = 240
-#: Terms with the same rate that are named; of more, the first.
-_NAMED = 2
 #: Weights of a linear subgroup that are written out.
 _WEIGHTS = 5
 #: What the data rows show of a gap that was estimated from copies of them.
@@ -201,25 +198,19 @@ def same_support_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     if len(sweep) < 2 or len(found) != 1 or not all(each.rule_sets for each in sweep):
         return ""
     low, high = (words.percent_of(f"{100 * each.theta:g}") for each in (sweep[0], sweep[-1]))
-    score = sweep[0].score
     return say(
         "With any minimum support from {low} to {high}, the subgroup with the largest gap is the "
         "same: {group}, {gap}.",
         low=low,
         high=high,
         group=rule_phrase(spec, sweep[0].conditions),
-        gap=_percentage_points(score) if mined.outcome else words.number(score, 3),
+        gap=gap_text(mined.outcome, sweep[0].score),
     )
 
 
 def favourable(spec: AuditSpec) -> str:
     """Name the favourable decision."""
     return spec.decisions[spec.mapping.favourable_class]
-
-
-def _favourable_text(spec: AuditSpec) -> str:
-    """Name the favourable decision, and what it means in the data."""
-    return named_outcome(spec, favourable(spec))
 
 
 def mined_with(
@@ -242,10 +233,56 @@ def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
     return not mined.texts and rule_set.support > 1 - mined.theta
 
 
+class Finding(NamedTuple):
+    """A subgroup that stands for itself, and those that are nearly the same, or all others."""
+
+    rule_set: RuleSet
+    similar: tuple[RuleSet, ...] = ()
+
+    def speaks_of(self, spec: AuditSpec, text: str, attribute: str) -> bool:
+        """Return whether one of its rules holds a text and is about an attribute; empty is any."""
+        return any(
+            (not attribute or any(attribute == one.attribute for one in each.conditions))
+            and text.casefold() in rule_phrase(spec, each.conditions).casefold()
+            for each in (self.rule_set, *self.similar)
+        )
+
+
+def findings(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> tuple[Finding, ...]:
+    """Return the subgroups that stand for themselves, each by its plainest rule.
+
+    The one with the significantly lowest rate comes first, then significant gaps and others, in
+    the order of the search: the largest gap first, and last what leaves few rows outside.
+    """
+    least, found = lowest_of(spec, rule_sets), list[Finding]()
+    similar: defaultdict[int, list[RuleSet]] = defaultdict(list)
+    for place, each in enumerate(rule_sets):
+        similar[place if _leads(rule_sets, each) else each.leader].append(each)
+    for place in (place for place, each in enumerate(rule_sets) if _leads(rule_sets, each)):
+        first = plainest(rule_sets, place)
+        others = (each for each in similar[place] if each is not first and each is not least)
+        found.append(Finding(first, tuple(others)))
+    if least is not None and all(each.rule_set is not least for each in found):
+        # the subgroup with the lowest rate is a finding, however alike another one is
+        found.append(Finding(least))
+
+    def rank(each: Finding) -> tuple[bool, bool]:
+        return each.rule_set is not least, not is_significant(each.rule_set)
+
+    return tuple(sorted(found, key=rank))
+
+
+def _leads(rule_sets: Sequence[RuleSet], rule_set: RuleSet) -> bool:
+    """Return whether one stands for itself; so does one whose leader was not kept."""
+    return not 0 <= rule_set.leader < len(rule_sets)
+
+
 def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
     """Return those that stand for themselves, in their order; each by its plainest rule."""
     return tuple(
-        plainest(rule_sets, place) for place, each in enumerate(rule_sets) if each.leader < 0
+        plainest(rule_sets, place)
+        for place, each in enumerate(rule_sets)
+        if _leads(rule_sets, each)
     )
 
 
@@ -283,16 +320,13 @@ def lowest_of(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> RuleSet | None:
     return min(lower, key=lambda each: shown_rates(each)[0], default=None)
 
 
-def foremost(spec: AuditSpec, rule_sets: Sequence[RuleSet], most: int) -> tuple[RuleSet, ...]:
-    """Return those that a chart draws: first the one with the significantly lowest rate.
+def foremost(found: Sequence[Finding], most: int) -> tuple[RuleSet, ...]:
+    """Return the first subgroups that a chart draws.
 
     Gaps that may be chance are among them only where there are no others.
     """
-    leading = [each for each in leaders(rule_sets) if each.score]
-    least = lowest_of(spec, rule_sets)
-    significant = [each for each in leading if is_significant(each) and each is not least]
-    first = [] if least is None else [least]
-    return tuple(([*first, *significant] or leading)[:most])
+    leading = [each.rule_set for each in found if each.rule_set.score]
+    return tuple(([each for each in leading if is_significant(each)] or leading)[:most])
 
 
 def variants_text(mined: RuleSearchSummary, count: int) -> str:
@@ -385,7 +419,7 @@ def _widest_counted(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet
         "In {copies}, the gap is {points} ({interval}).",
         "In {copies}, this gap is the largest of the {n} subgroups tested: {points} ({interval}).",
         copies=say(_COPIES),
-        points=_points(rule_set, rule_set.score),
+        points=gap_text(rule_set.outcome, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
     )
     above = rule_set.phi_in > rule_set.phi_out
@@ -419,7 +453,7 @@ def _widest_estimated(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleS
         "subgroups tested. {shows}",
         who=_who(spec, rule_set),
         share=words.percent(rule_set.support, 1.0),
-        points=_points(rule_set, rule_set.score),
+        points=gap_text(rule_set.outcome, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
         shows=shown_by_data(rule_set),
         **values,
@@ -471,7 +505,7 @@ def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         mined.rule_sets,
         "The gap is {points} ({interval}). {shows}",
         "The gap of {points} ({interval}) is the largest of the {n} subgroups tested. {shows}",
-        points=_points(rule_set, rule_set.score),
+        points=gap_text(rule_set.outcome, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
         # too few of them is no news: the texts compared are the same
         shows="" if rule_set.holds_on_data is None else shown_by_data(rule_set),
@@ -488,11 +522,11 @@ def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
 
 def _as_wide(spec: AuditSpec, rule_set: RuleSet) -> str:
     """Name a broader subgroup with the same gap, to which the rest of the rule adds nothing."""
-    points = _points(rule_set, rule_set.score)
+    points = gap_text(rule_set.outcome, rule_set.score)
     same = [
         each.conditions
         for each in rule_set.broader
-        if each.conditions and _points(rule_set, each.score) == points
+        if each.conditions and gap_text(rule_set.outcome, each.score) == points
     ]
     if not same:
         return ""
@@ -532,8 +566,15 @@ def _rate(rule_set: RuleSet, value: float) -> str:
     return words.percent(value, 1.0, digits) if rule_set.outcome else words.number(value, 3)
 
 
-def _points(rule_set: RuleSet, value: float) -> str:
-    return _percentage_points(value) if rule_set.outcome else words.number(value, 3)
+def gap_number(outcome: str, value: float) -> str:
+    """Write a gap of rates in percentage points, without the unit; of mean scores as it is."""
+    return words.number(100 * value, 1) if outcome else words.number(value, 3)
+
+
+def gap_text(outcome: str, value: float) -> str:
+    """Write a gap of rates, ``62.4 percentage points``, or of mean scores: ``0.624``."""
+    n = gap_number(outcome, value)
+    return say("{n} percentage points", n=n) if outcome else n
 
 
 def _percentage_points(value: float, digits: int = 1) -> str:
@@ -541,7 +582,7 @@ def _percentage_points(value: float, digits: int = 1) -> str:
 
 
 def _difference(rule_set: RuleSet, apart: float) -> str:
-    points = _points(rule_set, abs(apart))
+    points = gap_text(rule_set.outcome, abs(apart))
     return say("{points} lower" if apart < 0 else "{points} higher", points=points)
 
 
@@ -610,132 +651,6 @@ def shown_by_data(rule_set: RuleSet) -> str:
 
 def _instances(count: int) -> str:
     return say_many(count, "{n} instance", "{n} instances")
-
-
-# Terms in texts
-
-
-def term_sentence(spec: AuditSpec, term: TermRate) -> str:
-    """Say how sentences fare that name one term, those that get another decision first."""
-    values = {
-        "what": say("“{term}” ({category})", term=term.term, category=term.category),
-        "category": term.category,
-        "occurs": say_many(
-            term.occurs,
-            "{n} text of the data contains this term itself.",
-            "{n} texts of the data contain this term itself.",
-        ),
-    }
-    if not term.texts:
-        return say("No text could be tested with {what}. {occurs}", **values)
-    values["texts"] = say_many(term.texts, "{n} text", "{n} texts")
-    values["fare"] = say(
-        "{texts} that contain a term of {category} were tested with {what} in its place: {rate} of "
-        "them receive {outcome}",
-        rate=words.percent(term.rate, 1.0),
-        outcome=_favourable_text(spec),
-        **{key: values[key] for key in ("texts", "category", "what")},
-    )
-    if not term.tried:
-        return say("{fare}; {what} was not compared with another term. {occurs}", **values)
-    return say_many(
-        term.flips,
-        "{fare}. For {n} of {tried} of these texts, the decision changes with another term of "
-        "{category}. {occurs}",
-        "{fare}. For {n} of {tried} of these texts, the decision changes with another term of "
-        "{category}. {occurs}",
-        tried=words.number(term.tried),
-        **values,
-    )
-
-
-def by_category(figures: Iterable[Metric]) -> tuple[tuple[TermRate, ...], ...]:
-    """Return the terms that were compared, by their categories, the lowest rate first."""
-    held: dict[str, list[TermRate]] = {}
-    for each in figures:
-        if isinstance(each, TermRate) and each.texts:
-            held.setdefault(each.category, []).append(each)
-    return tuple(tuple(sorted(terms, key=lambda term: term.rate)) for terms in held.values())
-
-
-def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
-    """Say how many texts get another decision with another term of their category.
-
-    Parameters
-    ----------
-    terms : sequence of TermRate
-        Those of one category, the lowest rate first; not none.
-    """
-    # a text that gets two decisions does so with every term: with some other one
-    most = max(terms, key=lambda term: (term.flips, -term.tried))
-    low, high = (words.percent(each.rate, 1.0) for each in (terms[0], terms[-1]))
-    compared = say_many(most.tried, "{n} text", "{n} texts")
-    flipped = say_many(
-        most.flips,
-        "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
-        "term of {category}.",
-        "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
-        "term of {category}.",
-        texts=compared,
-        category=most.category,
-    )
-    if not most.flips:
-        flipped = say(
-            "In none of {texts} with a term of {category} does the decision change with another "
-            "term of {category}.",
-            texts=compared,
-            category=most.category,
-        )
-    if low == high:
-        fare = say(
-            "The share decided {outcome} is {share} with every term.",
-            outcome=_favourable_text(spec),
-            share=low,
-        )
-    else:
-        fare = say(
-            "The share decided {outcome} ranges from {low} ({first}) to {high} ({last}).",
-            outcome=_favourable_text(spec),
-            low=low,
-            first=_with_rate(terms, low),
-            high=high,
-            last=_with_rate(terms, high),
-        )
-    label = say("Texts whose decision changes")
-    return Statement("estimated", label, words.number(most.flips), f"{flipped} {fare}")
-
-
-def _with_rate(terms: Sequence[TermRate], rate: str) -> str:
-    """Name the terms with a rate, as it is written: ``“gay” and 3 others``."""
-    names = [each.term for each in terms if words.percent(each.rate, 1.0) == rate]
-    if len(names) <= _NAMED:
-        return words.joined([f"“{name}”" for name in names])
-    return say_many(
-        len(names) - 1,
-        "“{first}” and {n} other",
-        "“{first}” and {n} others",
-        first=names[0],
-    )
-
-
-def flip_sentence(flip: Flip, called: Mapping[str, str]) -> str:
-    """Say what one sentence gets, and what it gets with another term; of a long one a part.
-
-    ``called`` has the names of the model's decisions.
-    """
-    return say(
-        "“{decision}” for “{text}”, “{other_decision}” with “{other_term}” instead.",
-        decision=called.get(flip.decision, flip.decision),
-        text=flip_text(flip),
-        other_decision=called.get(flip.other_decision, flip.other_decision),
-        other_term=flip.other_term,
-    )
-
-
-def flip_text(flip: Flip) -> str:
-    """Return the part of a sentence where it first differs from the other one."""
-    text, other = (" ".join(each.split()) for each in (flip.text, flip.other))
-    return differing_part(text, other, _LONGEST)
 
 
 # Subgroups by weights, and groups of invented people

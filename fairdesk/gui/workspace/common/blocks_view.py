@@ -31,8 +31,8 @@ from fairdesk.gui.workspace.session.session import Session
 
 #: A table of more rows than this scrolls by itself.
 _ROWS = 16
-#: A column of words asks for at most so many heights of a line; a tooltip has the whole.
-_LETTERS = 24
+#: A column of words asks for at most so many heights of a line, and has at least so many.
+_LETTERS, _LEAST = 24, 9
 #: The least height of a chart of lines.
 _TALL = 320
 #: Where a row stands in its block: on the screen it may be sorted.
@@ -75,7 +75,7 @@ class BlocksView(QWidget):
         A row of a table or a part of a chart is picked: its block's key, the row as the block has
         it, and the column, which is below 0 for a chart.
     opened : str, int
-        A part of a chart is clicked, or Enter pressed on it.
+        A row of a table is opened, by a double click or Enter, or a part of a chart by a click.
     """
 
     picked = Signal(str, int, int)
@@ -168,6 +168,7 @@ class BlocksView(QWidget):
             table.show_grid(block)
 
         table.picked.connect(lambda row, column: self.picked.emit(grid.key, row, column))
+        table.opened.connect(lambda row: self.opened.emit(grid.key, row))
         framed = layouts.panel(title, table, note, spacing=theme.NEAR)
         return _Part(framed, show, table, grid.key)
 
@@ -232,9 +233,12 @@ class GridTable(QTableWidget):
     -------
     picked : int, int
         A cell is picked: the row as the block has it, and the column.
+    opened : int
+        A row is opened.
     """
 
     picked = Signal(int, int)
+    opened = Signal(int)
 
     def __init__(self, grid: Grid) -> None:
         super().__init__(0, len(grid.header))
@@ -246,16 +250,17 @@ class GridTable(QTableWidget):
             "Arrow keys select a figure. Click a header to sort; Ctrl+C copies.",
             line=9,
         )
-        head_columns(self, grid.header, grid.right)
+        head_columns(self, self._heads(), grid.right)
         self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
         self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.setWordWrap(False)
+        self.setWordWrap(True)
         shortcut(self, QKeySequence.StandardKey.Copy, self.copy, f"Copy the table “{grid.caption}”")
         self.currentCellChanged.connect(self._tell)
         self.cellClicked.connect(self._tell)
+        self.cellActivated.connect(lambda row, _column: self.opened.emit(self._place(row)))
 
     def show_grid(self, grid: Grid) -> None:
         """Show the rows of a table with the same columns, in the order chosen before."""
@@ -269,15 +274,16 @@ class GridTable(QTableWidget):
             self.setSortingEnabled(False)
             self.setRowCount(len(grid.rows))
             for row, texts in enumerate(grid.rows):
-                for column, text in enumerate(texts):
-                    number = column in grid.right
+                for place, text in enumerate(texts):
+                    number = place in grid.right
                     item = SortedItem(text, _value(text) if number else -row)
                     item.setData(_PLACE, row)
                     item.setToolTip(tips.plain(text))
                     item.setTextAlignment(aligned(number=number))
-                    self.setItem(row, column, item)
+                    self.setItem(row, place, item)
             self.setSortingEnabled(True)
         self.mark(picked, column)
+        head_columns(self, self._heads(), grid.right)
         self._needed = [*self._room()]
         self._fit()
 
@@ -325,25 +331,54 @@ class GridTable(QTableWidget):
         if 0 <= row < self.rowCount() and 0 <= column < self.columnCount():
             self.picked.emit(self._place(row), column)
 
+    def _heads(self) -> list[str]:
+        """Return the titles; a long one of numbers in two lines, as even as they can be."""
+        heads = []
+        for column, head in enumerate(self._grid.header):
+            longest = max((len(row[column]) for row in self._grid.rows), default=len(head))
+            breaks = [at for at, letter in enumerate(head) if letter == " "]
+            if column in self._grid.right and breaks and len(head) > longest:
+                _uneven, middle = min((abs(2 * at + 1 - len(head)), at) for at in breaks)
+                heads.append(f"{head[:middle]}\n{head[middle + 1 :]}")
+            else:
+                heads.append(head)
+        return heads
+
     def _room(self) -> Iterator[int]:
         """Yield how wide each column asks to be."""
         wide, most = self.fontMetrics().horizontalAdvance, _LETTERS * self.fontMetrics().height()
-        for column, head in enumerate(self._grid.header):
-            needed = max(map(wide, (head, *(row[column] for row in self._grid.rows)))) + theme.GAP
+        for column, head in enumerate(self._heads()):
+            texts = (*head.split("\n"), *(row[column] for row in self._grid.rows))
+            needed = max(map(wide, texts)) + theme.GAP
             yield needed if column in self._grid.right else min(needed, most)
 
     def _fit(self) -> None:
-        """Give numbers their room and words the rest; where that is too little, scroll."""
+        """Give numbers their room and words the rest, in more lines where that is little."""
         words = {at: wide for at, wide in enumerate(self._needed) if at not in self._grid.right}
+        least = {at: min(wide, _LEAST * self.fontMetrics().height()) for at, wide in words.items()}
         asked = max(sum(words.values()), 1)
         rest = self.viewport().width() - (sum(self._needed) - sum(words.values()))
-        tight = rest < sum(words.values())
+        tight = rest < sum(least.values())
         for column, wide in enumerate(self._needed):
-            given = wide * rest // asked if column in words and not tight else wide
+            given = wide
+            if column in words:
+                given = least[column] if tight else max(wide * rest // asked, least[column])
             self.horizontalHeader().resizeSection(column, given)
-        high = self.verticalHeader().defaultSectionSize()
+        one = self.verticalHeader().defaultSectionSize()
+        advance = self.fontMetrics().horizontalAdvance
+        for row in range(self.rowCount()):
+            cells = ((self.item(row, column), column) for column in words)
+            if any(
+                item is not None and advance(item.text()) + theme.GAP > self.columnWidth(column)
+                for item, column in cells
+            ):
+                self.resizeRowToContents(row)
+                self.setRowHeight(row, max(one, self.rowHeight(row) + theme.TIGHT))
+            else:
+                self.setRowHeight(row, one)
+        high = sum(self.rowHeight(row) for row in range(min(self.rowCount(), _ROWS)))
         bar = self.horizontalScrollBar().sizeHint().height() if tight else 0
-        self.setFixedHeight(min(self.rowCount(), _ROWS) * high + height_around(self) + bar)
+        self.setFixedHeight(high + height_around(self) + bar)
 
 
 def stops(inside: QWidget) -> list[QWidget]:

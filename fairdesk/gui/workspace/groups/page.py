@@ -15,8 +15,7 @@ from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.groups.group_tables import GroupTables
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.finding import Key
-from fairdesk.gui.workspace.subgroups.findings_view import FindingsView
+from fairdesk.gui.workspace.subgroups.findings_view import FindingsView, Key
 from fairdesk.gui.workspace.subgroups.terms_view import WordsView, text_columns
 
 

@@ -11,11 +11,10 @@ from fairdesk.audit.runs.mitigation import check_repair
 from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
-from fairdesk.gui.workspace.subgroups.finding import score_text
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import outcome_text
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.subgroups import quoted_gap
+from fairdesk.wording.groups.subgroups import gap_text, quoted_gap
 from fairdesk.wording.rules import rule_phrase
 
 #: The mitigations: by pairs, and by a subgroup.
@@ -97,7 +96,7 @@ def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
             run,
             each,
             # the number first: a long rule is cut at its end
-            f"{score_text(each.outcome, quoted_gap(each))}: "
+            f"{gap_text(each.outcome, quoted_gap(each))}: "
             f"{rule_phrase(spec, each.conditions)}"
             + (f", “{outcome_text(spec, each.outcome)}”" if each.outcome else ""),
         )

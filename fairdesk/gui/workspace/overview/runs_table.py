@@ -18,14 +18,13 @@ from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
 from fairdesk.gui.workspace.common.answering import can_go_on, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
-from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 from fairdesk.wording.figures import share_cell
-from fairdesk.wording.groups.sentences import looked_at
+from fairdesk.wording.groups.sentences import best_so_far, looked_at
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Time")
 _NUMBERS = (3, 4, 5)
@@ -211,6 +210,4 @@ def _groups_result(run: RunRecord) -> str:
     """Say what a run about groups came to: how many rule sets, and the greatest difference."""
     if any(isinstance(each, GroupTable) for each in run.figures):
         return "rates by group"
-    greatest = greatest_text(run)
-    gap = f"largest gap {greatest}" if greatest else ""
-    return ", ".join(filter(None, (looked_at(run.figures), gap))) or "–"
+    return ", ".join(filter(None, (looked_at(run.figures), best_so_far(run.figures)))) or "–"

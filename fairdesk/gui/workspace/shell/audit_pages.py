@@ -48,7 +48,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell.data_page import DataPage
 from fairdesk.gui.workspace.shell.finding import find
 from fairdesk.gui.workspace.shell.log_page import LogPage
-from fairdesk.gui.workspace.subgroups.finding import Key
+from fairdesk.gui.workspace.subgroups.findings_view import Key
 from fairdesk.wording import words
 
 

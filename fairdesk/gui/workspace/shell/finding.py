@@ -13,9 +13,11 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.workspace.groups.group_tables import tables_of
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.finding import Key, findings_of
+from fairdesk.gui.workspace.subgroups.findings_view import Key
 from fairdesk.gui.workspace.subgroups.terms_view import terms_of
 from fairdesk.wording import words
+from fairdesk.wording.groups.subgroups import findings, mined_with
+from fairdesk.wording.rules import rule_phrase
 
 #: A pair, or only its number as it is printed.
 _PAIR = re.compile(r"\s*(?:pair\b)?\s*(?:no\.?|#)?\s*(\d[\d,]*)\s*", re.IGNORECASE)
@@ -58,10 +60,12 @@ def find(session: Session, text: str, showing: Showing) -> Iterator[Found]:
         yield Found(f"Attribute: {attribute.name}", shown)
     yield from _groups(session, showing.show_group)
     known = best_run(Question.SUBGROUPS, session.runs)
-    for finding in findings_of(session.spec, known.figures) if known is not None else ():
-        yield Found(f"Subgroup: {finding.phrase}", partial(showing.show_subgroup, finding.key))
-    for each in terms_of(known) if known is not None else ():
-        yield Found(f"Identity term: {each.term}", partial(showing.show_term, each.term))
+    for _mined, sets in mined_with(known.figures) if known is not None else ():
+        for each, _similar in findings(session.spec, sets):
+            name = f"Subgroup: {rule_phrase(session.spec, each.conditions)}"
+            yield Found(name, partial(showing.show_subgroup, (each.outcome, each.conditions)))
+    for term in terms_of(known) if known is not None else ():
+        yield Found(f"Identity term: {term.term}", partial(showing.show_term, term.term))
 
 
 def _groups(

@@ -19,13 +19,13 @@ from fairdesk.gui.workspace.common.answering import Run, fall, kind, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.queue.clock import RunClock, ticking
 from fairdesk.gui.workspace.queue.strip import QueueStrip
-from fairdesk.gui.workspace.subgroups.finding import greatest_text
 from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 from fairdesk.wording.figures import share_cell
+from fairdesk.wording.groups.sentences import widest_text
 
 #: From this width on the bar has room for the queries.
 _ROOMY = 1060
@@ -373,7 +373,7 @@ class RunBar(parts.Card):
         self._tried.show_number(words.number(run.tried), "instances tested")
         mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
         examined = words.counted(sum(each.rule_sets for each in mined), "subgroup")
-        greatest = greatest_text(run)
+        greatest = widest_text(run.figures)
         if greatest:
             below = f"largest gap of {examined}" if mined else "largest gap"
         else:

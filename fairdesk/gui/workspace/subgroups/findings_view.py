@@ -1,48 +1,42 @@
-"""Findings about groups: each in a sentence, and one of them looked into."""
+"""Subgroups that were discovered: which to list and to look into, the rows inside, a run again."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from fairdesk.answers.answer import Question
+from fairdesk.answers.rates import decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.document import subgroup, subgroups
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.pages import Staying, for_experts
+from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run
+from fairdesk.gui.workspace.common.blocks_view import BlocksView
+from fairdesk.gui.workspace.common.people_inside import PeopleInside
+from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_page import RunPage
-from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.finding import (
-    Finding,
-    Key,
-    findings_of,
-    matching,
-    score_text,
-)
-from fairdesk.gui.workspace.subgroups.findings_list import FindingsList
-from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods
-from fairdesk.gui.workspace.subgroups.rule_detail import RuleDetail
-from fairdesk.gui.workspace.subgroups.supports_view import SupportsView
+from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods, SupportsView
 from fairdesk.results.conditions import Conditions
-from fairdesk.results.events import Metric
-from fairdesk.results.subgroups import RuleSearchSummary
+from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups.subgroups import Finding
 
-#: The method that finds rule sets.
+#: The method that finds subgroups.
 METHOD = "testsgd"
-#: In less width the finding stands below the list, not beside it.
-_BESIDE = 860
-#: How high the list is at least, and its place with the filters where that is above the finding.
-_LIST, _ABOVE = 330, 420
+#: The key of the list of findings.
+LIST = "rules-found"
+#: A subgroup by what it says: the outcome, and its conditions.
+Key = tuple[str, Conditions]
 
 #: What findings about groups are, and what not.
 EXPLAINED = (
@@ -56,10 +50,11 @@ EXPLAINED_TEXTS = (
     "those with other terms, estimated from sentences of the data in which one term was "
     "replaced by another."
 )
+_OPENS = "Double-click another subgroup in these tables, or press Enter, to look into it."
 
 
 def mines(run: Run) -> bool:
-    """Return whether a run looks for rule sets."""
+    """Return whether a run looks for subgroups."""
     return run.method == METHOD
 
 
@@ -69,21 +64,21 @@ def mined_of(run: Run) -> tuple[RuleSearchSummary, ...]:
 
 
 def off(spec: AuditSpec) -> str:
-    """Say why groups cannot be looked for here; empty where they can."""
+    """Say why subgroups cannot be looked for here; empty where they can."""
     if not spec.domain.grouping and not spec.domain.texts.size:
         return "No attribute is protected, so there are no groups to compare."
     return why_off(METHODS[METHOD], spec.model, spec.domain)
 
 
 class FindingsView(RunPage):
-    """Findings about groups.
+    """Subgroups in a list, and the one that is chosen.
 
     Signals
     -------
     find_groups
-        A run that looks for groups is wanted.
+        A run that looks for subgroups is wanted.
     again : int, float
-        That of this run is wanted again with this least support.
+        That of this run is wanted again with this minimum support.
     compare : str
         A run of another method is wanted.
     """
@@ -94,36 +89,31 @@ class FindingsView(RunPage):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, mines, "Run whose subgroups are shown", Question.SUBGROUPS)
-        self._findings: tuple[Finding, ...] = ()
-        self._figures: tuple[Metric, ...] = ()
-        self._latest: tuple[Finding, ...] = ()
+        #: By outcome, what was tested and found; what the run has by now.
+        self._mined: dict[str, tuple[RuleSearchSummary, tuple[RuleSet, ...]]] = {}
+        self._latest = self._mined
         self._read = False
-        self._headline = Statement()
+        #: The findings that are listed, and the one that is looked into.
+        self.listed: tuple[Finding, ...] = ()
+        self.finding: Finding | None = None
         self._explained = parts.quiet()
+        self._none = parts.Words()
         self._chip = QPushButton()
         self._chip.clicked.connect(self._show_newer)
-        self._chip.hide()
-        self._none = parts.Words()
-        self.list = FindingsList()
-        self.list.setMinimumHeight(_LIST)
-        self.detail = RuleDetail(session)
-        self.list.chosen.connect(self._show_detail)
-        self.list.touched.connect(self._touch)
-        self.list.opened.connect(self.detail.show_people)
-        self.detail.chart.opened.connect(self._show_inside)
-        self.detail.left.connect(self.list.setFocus)
-        self.detail.wanted.connect(self._show_rule)
-        shortcut(self.list, "T", self.detail.chart.toggle_table, "Show the chart as a table")
-        self.supports = SupportsView(session)
+        self.top, self.list, self.detail = (BlocksView(session) for _ in range(3))
+        self.list.picked.connect(lambda key, row, _column: self._pick(key, row))
+        self.list.opened.connect(self._open)
+        self.detail.opened.connect(self._open_other)
+        self.people = PeopleInside(session)
+        # a table that scrolls both ways is out of the way until it is wanted
+        self.individuals = parts.Fold("Individuals in the subgroup")
+        self.individuals.body.addWidget(self.people)
+        self.supports, self.others = SupportsView(session), OtherMethods(session)
         self.supports.again.connect(self._ask_again)
-        self.others = OtherMethods(session)
         self.others.wanted.connect(self.compare)
-        self._tested = parts.quiet()
-        self.experts = for_experts(
-            self._tested, self.detail.around, self.supports, layouts.gap(theme.NEAR), self.others
-        )
+        self.tested = BlocksView(session, folds=False)
+        self.experts = for_experts(self.tested, self.supports, layouts.gap(theme.NEAR), self.others)
         self._area = parts.scrolled(self._make_full())
-        self._side.follow(self._area)
         self._stack_up(self._make_empty(), self._area)
         session.runs_changed.connect(self._show_others)
         self._redraw = Soon(self, self._show_others)
@@ -131,20 +121,23 @@ class FindingsView(RunPage):
         self.runs.take_runs()
 
     def open_run(self, number: int) -> None:
-        """Show a run by its number; of another method where it stands."""
+        """Show a run by its number; of another method where it is."""
         super().open_run(number)
         run = next((each for each in self._session.runs if each.id == number), None)
         if run is not None and not mines(run):
             self.experts.set_open(opened=True)
             self._area.ensureWidgetVisible(self.others)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Put the finding below the list where both do not fit beside each other."""
-        super().resizeEvent(event)
-        beside = event.size().width() >= _BESIDE
-        layouts.turn(self._both, beside=beside)
-        self._side.setMaximumHeight(16_777_215 if beside else _ABOVE)
-        self._side.set_staying(stays=beside)
+    def show_finding(self, key: Key) -> None:
+        """Look into a subgroup by what it says, whatever the list is filtered by."""
+        outcome, conditions = key
+        for widget in (self._search, self._attribute):
+            with QSignalBlocker(widget):
+                widget.clear() if isinstance(widget, QLineEdit) else widget.setCurrentIndex(0)
+        self._outcome.setCurrentIndex(max(self._outcome.findData(outcome), 0))
+        self._filter()
+        if (finding := self._named(conditions)) is not None:
+            self._show_detail(finding)
 
     # Parts
 
@@ -170,45 +163,51 @@ class FindingsView(RunPage):
             spacing=theme.NEAR,
         )
         self._start = parts.push_button("&Find subgroups", self.find_groups)
-        self._left = layouts.panel(
-            self._make_filters(), self._chip, layouts.grow(self.list), spacing=theme.NEAR
+        self._opens = parts.quiet(_OPENS)
+        link = report_link(self._session, lambda: ("subtle",))
+        self._one = layouts.panel(
+            self.detail,
+            self._opens,
+            self.individuals,
+            layouts.at(link, Qt.AlignmentFlag.AlignLeft),
+            spacing=theme.GAP,
         )
-        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._both.setSpacing(theme.WIDE)
-        self._side = Staying(self._left)
-        self._both.addWidget(self._side, 4)
-        self._both.addWidget(self.detail, 6)
+        shortcut(self._one, "Escape", self._focus_list, "Back to the subgroups")
+        self._found = layouts.panel(
+            self._make_filters(), self._chip, self.list, self._one, spacing=theme.GAP
+        )
         return layouts.panel(
             head,
             self._banner,
-            self._headline,
+            self.top,
             self._explained,
             layouts.at(self._start, Qt.AlignmentFlag.AlignLeft),
             self._none,
-            self._both,
+            self._found,
             self.experts,
             layouts.stretch(),
             margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
         )
 
-    def _make_filters(self) -> QVBoxLayout:
+    def _make_filters(self) -> QWidget:
         self._search = QLineEdit()
         self._search.setPlaceholderText("Search the subgroups")
         self._search.setClearButtonEnabled(True)
         self._search.setAccessibleName("Search the subgroups by their rules")
         self._search.textChanged.connect(lambda _text: self._filter())
-        self._attribute = parts.bounded(QComboBox())
+        self._attribute, self._outcome = (parts.bounded(QComboBox()) for _ in range(2))
         self._attribute.setAccessibleName("Attribute in the rule")
-        self._outcome = parts.bounded(QComboBox())
         self._outcome.setAccessibleName("Decision that is counted")
         for combo in (self._attribute, self._outcome):
-            combo.currentIndexChanged.connect(lambda _index: self._filter())
             parts.calm(combo)
-        row = layouts.row(
-            layouts.grow(self._attribute), layouts.grow(self._outcome), spacing=theme.NEAR
+        self._attribute.currentIndexChanged.connect(lambda _index: self._filter())
+        self._outcome.currentIndexChanged.connect(lambda _index: self._show())
+        return layouts.panel(
+            layouts.row(
+                layouts.grow(self._search), self._attribute, self._outcome, spacing=theme.NEAR
+            )
         )
-        return layouts.column(self._search, row, spacing=theme.TIGHT)
 
     # What happens
 
@@ -227,120 +226,151 @@ class FindingsView(RunPage):
         super()._catch_up()
 
     def _show(self) -> None:
-        """Show the figures as they stand."""
+        """Show the figures as they are."""
         shown = self._told is not None
-        for widget in (
-            *(self._standing, self._headline, self._side, self.detail),
-            *(self.detail.around, self.supports),
-        ):
+        for widget in (self._standing, self.top, self._found, self.tested, self.supports):
             widget.setVisible(shown)
         self._start.setVisible(not shown)
         self._start.setEnabled(not off(self._session.spec))
-        self._none.setVisible(False)
+        self._none.hide()
         super()._show()
 
     def _show_run(self, run: Run) -> None:
-        mined = mined_of(run)
+        self._say_standing(run)
+        self._tell_failure(run, "Run subgroup discovery again", self.find_groups.emit)
+        spec, mined = self._session.spec, mined_of(run)
         texts = any(each.texts for each in mined)
         self._explained.setText(EXPLAINED_TEXTS if texts else EXPLAINED)
         self._list_choices(mined)
-        if run.figures is not self._figures:
-            self._figures = run.figures
-            self._latest = findings_of(self._session.spec, run.figures)
-        found = self._latest
-        going = run.state in ("running", "paused")
-        if self._read and self._findings and found != self._findings:
-            self._chip.setText(f"● {words.counted(len(found), 'finding')} found so far: show them")
-            self._chip.show()
+        self._latest = {
+            each.outcome: (each, sets) for each, sets in subgroup_words.mined_with(run.figures)
+        }
+        waits = self._read and bool(self.listed) and self._latest != self._mined
+        self._chip.setVisible(waits)
+        if waits:
+            found = sum(len(subgroup_words.leaders(sets)) for _mined, sets in self._latest.values())
+            self._chip.setText(f"● {words.counted(found, 'finding')} found so far: show them")
         else:
-            self._show_findings(found)
-        self._say(run)
-        any_found = bool(self._findings)
-        for widget in (self._side, self.detail, self.detail.around):
-            widget.setVisible(any_found)
-        self._none.setVisible(not any_found and not going)
-        self._none.setText(_nothing(mined))
-        summary = next(
-            (each for each in mined if each.outcome == self._chosen_outcome(mined)), None
-        )
+            self._mined = self._latest
+            self._filter()
+        tables = decision_tables(self._session.runs)
+        self.top.show_blocks([subgroups.opening(spec, run, tables)])
+        going = run.state in ("running", "paused")
+        summary, sets = self._latest.get(self._chosen, (None, ()))
+        self._found.setVisible(any(sets for _mined, sets in self._mined.values()))
+        self._none.setVisible(summary is not None and not sets and not going)
+        self.tested.setVisible(summary is not None)
         self.supports.setVisible(summary is not None and not going)
-        if summary is not None and not going:
+        if summary is not None:
+            self._none.setText(_nothing(summary))
+            self.tested.show_blocks(subgroups.tested(spec, summary))
             self.supports.show_mined(summary)
 
+    @property
+    def _chosen(self) -> str:
+        """The outcome whose findings are listed."""
+        chosen = self._outcome.currentData()
+        return chosen if chosen in self._latest else next(iter(self._latest), "")
+
     def _show_newer(self) -> None:
-        self._show_findings(self._latest)
         self._read = False
         self._show()
 
-    def _show_findings(self, found: tuple[Finding, ...]) -> None:
-        self._chip.hide()
-        self._findings = found
-        self._filter()
-
-    def _filter(self) -> None:
-        """List what is asked for."""
-        outcome = self._outcome.currentData()
-        wanted = matching(
-            self._findings,
-            self._search.text().strip(),
-            self._attribute.currentData() or "",
-            outcome if self._outcome.count() > 1 else None,
-        )
-        self.list.show_findings(wanted)
-        if (finding := self.list.finding) is not None and finding != self.detail.finding:
-            self._show_detail(finding)
-
     def _list_choices(self, mined: tuple[RuleSearchSummary, ...]) -> None:
         """Offer the attributes and outcomes that there are."""
-        attributes = tuple(dict.fromkeys(name for each in mined for name in each.attributes))
-        outcomes = tuple(each.outcome for each in mined)
+        attributes = dict.fromkeys(name for each in mined for name in each.attributes)
         names = ((name, name) for name in attributes)
-        decisions = ((_outcome_text(each), each) for each in outcomes)
         parts.offer(self._attribute, (("Any attribute", None), *names))
-        parts.offer(self._outcome, (("Any decision", None), *decisions))
+        outcomes = [each.outcome for each in mined]
+        texts = (f"“{each}”" if each else "Mean score" for each in outcomes)
+        parts.offer(self._outcome, zip(texts, outcomes, strict=True))
         self._attribute.setVisible(len(attributes) > 1)
         self._outcome.setVisible(len(outcomes) > 1)
 
-    def _chosen_outcome(self, mined: tuple[RuleSearchSummary, ...]) -> str:
-        chosen = self._outcome.currentData()
-        outcomes = [each.outcome for each in mined]
-        return chosen if chosen in outcomes else next(iter(outcomes), "")
+    def _filter(self) -> None:
+        """List what is asked for; the one that is looked into stays so, else it is the first."""
+        if (held := self._mined.get(self._chosen)) is None:
+            return
+        spec, (mined, sets) = self._session.spec, held
+        text, attribute = self._search.text().strip(), self._attribute.currentData() or ""
+        self.listed = tuple(
+            each
+            for each in subgroup_words.findings(spec, sets)
+            if each.speaks_of(spec, text, attribute)
+        )
+        self.list.show_blocks(
+            [
+                *subgroups.chart(spec, mined, self.listed),
+                subgroups.listed(spec, mined, self.listed, "found"),
+            ]
+        )
+        kept = None if self.finding is None else self._named(self.finding.rule_set.conditions)
+        if kept is None or kept.rule_set.outcome != self._chosen:
+            kept = next(iter(self.listed), None)
+        if kept is not None:
+            self._show_detail(kept)
+
+    def _named(self, conditions: Conditions) -> Finding | None:
+        """Return what is listed by its rule: a finding, or a subgroup that is similar to one."""
+
+        def all_of(each: Finding) -> Iterator[Finding]:
+            yield each
+            yield from map(Finding, each.similar)
+
+        found = (one for each in self.listed for one in all_of(each))
+        return next((each for each in found if each.rule_set.conditions == conditions), None)
 
     def _show_detail(self, finding: Finding) -> None:
-        self.detail.show_finding(finding, self._known(finding.rule_set.outcome))
-
-    def _show_inside(self, place: int) -> None:
-        """Go to the individuals in the subgroup when one of its rates is pressed."""
-        if self.detail.chart.drawing.rates[place].inside and self.detail.show_people():
-            # once there is room for it
-            QTimer.singleShot(0, partial(self._area.ensureWidgetVisible, self.detail.people))
-
-    def _known(self, outcome: str) -> frozenset[Conditions]:
-        return frozenset(
-            one.rule_set.conditions
-            for each in self._findings
-            for one in (each, *each.variants)
-            if one.rule_set.outcome == outcome
-        )
-
-    def show_finding(self, key: Key) -> None:
-        """Choose a finding by what it says, whatever the list is filtered by."""
-        if self.list.select(key):
+        """Look into a subgroup."""
+        places = [at for at, each in enumerate(self.listed) if each.rule_set == finding.rule_set]
+        if places:
+            self.list.mark(LIST, places[0])
+        if finding == self.finding:
             return
-        for widget in (self._search, self._attribute, self._outcome):
-            with QSignalBlocker(widget):
-                if isinstance(widget, QLineEdit):
-                    widget.clear()
-                else:
-                    widget.setCurrentIndex(0)
-        self._filter()
-        self.list.select(key)
+        spec, rule_set = self._session.spec, finding.rule_set
+        self.finding = finding
+        mined, _sets = self._mined[rule_set.outcome]
+        self.detail.show_blocks(subgroup.detail(spec, mined, finding))
+        self._opens.setVisible(bool(finding.similar) or len(subgroup.steps(rule_set)) > 1)
+        grouping = {each.name for each in spec.domain.grouping}
+        of_rows = all(one.attribute in grouping and not one.term for one in rule_set.conditions)
+        self.individuals.setVisible(of_rows)
+        if of_rows:
+            self.people.show_people(rule_set.conditions)
 
-    def _show_rule(self, conditions: Conditions) -> None:
-        """Look at another rule of the same outcome, where it is a finding."""
-        finding = self.detail.finding
-        if finding is not None and conditions in self._known(finding.rule_set.outcome):
-            self.show_finding((finding.rule_set.outcome, conditions))
+    def _pick(self, key: str, row: int) -> None:
+        """Look into a subgroup of the list, or of the chart, which has the first of it."""
+        if key == LIST:
+            self._show_detail(self.listed[row])
+        else:
+            conditions = subgroups.drawn(self.listed)[row].conditions
+            if (finding := self._named(conditions)) is not None:
+                self._show_detail(finding)
+        self._touch()
+
+    def _open(self, key: str, row: int) -> None:
+        """Go to the individuals in a subgroup."""
+        self._pick(key, row)
+        if not self.individuals.isHidden():
+            self.individuals.set_open(opened=True)
+            self.people.table.setFocus()
+            # once there is room for it
+            QTimer.singleShot(0, partial(self._area.ensureWidgetVisible, self.people))
+
+    def _open_other(self, key: str, row: int) -> None:
+        """Look into a subgroup next to the one that is shown, or similar to it, if it is known."""
+        if self.finding is None or key not in (subgroup.AROUND, subgroup.SIMILAR):
+            return
+        rule_set = self.finding.rule_set
+        conditions = (
+            self.finding.similar[row].conditions
+            if key == subgroup.SIMILAR
+            else subgroup.steps(rule_set)[row][1].conditions
+        )
+        self.show_finding((rule_set.outcome, conditions))
+
+    def _focus_list(self) -> None:
+        self.list.shown[LIST].setFocus()
 
     def _ask_again(self, theta: float) -> None:
         if self._told is not None:
@@ -357,50 +387,10 @@ class FindingsView(RunPage):
         if self.isVisible():
             self.others.show_runs(about)
 
-    def _say(self, run: Run) -> None:
-        """Say how the run stands, and what came of it, the number first."""
-        self._say_standing(run)
-        self._tell_failure(run, "Run subgroup discovery again", self.find_groups.emit)
-        mined = mined_of(run)
-        chosen = self._chosen_outcome(mined)
-        first = next((each for each in mined if each.outcome == chosen), None)
-        if first is None:
-            going = run.state in ("running", "paused")
-            self._tested.say("")
-            self._headline.say(
-                "…" if going else "□ Nothing found",
-                "No result yet." if going else "The run ended before the first result.",
-                run.message if run.state == "done" else "",
-            )
-            return
-        sentence = subgroup_words.mined_sentence(self._session.spec, first)
-        best = next((each for each in self._findings if each.mined.outcome == chosen), None)
-        if best is None:
-            self._headline.say("▨ Estimated", sentence, "\n".join(first.notes))
-            self._tested.say("")
-            return
-        so_far = " so far" if run.state in ("running", "paused") else ""
-        largest = "Largest gap" if first.texts else "Gap to all others"
-        counted = subgroup_words.is_counted(best.rule_set)
-        said = f"{score_text(chosen, subgroup_words.quoted_gap(best.rule_set))}: {best.sentence}."
-        if first.texts or not (counted and best.rule_set.holds_on_data):
-            counted = False
-            spec = self._session.spec
-            brief = subgroup_words.widest_statement(spec, first, best.rule_set).brief
-            said = f"{score_text(chosen, best.rule_set.score)}. {brief}"
-        self._headline.say("□ Observed" if counted else "▨ Estimated", f"{largest}{so_far}, {said}")
-        self._tested.say("\n".join((sentence, *first.notes)))
 
-
-def _outcome_text(outcome: str) -> str:
-    return f"“{outcome}”" if outcome else "Mean score"
-
-
-def _nothing(mined: tuple[RuleSearchSummary, ...]) -> str:
-    """Say why no rule set is listed."""
-    if not mined:
-        return ""
-    least = f"{100 * mined[0].theta:g}{words.NBSP}%"
+def _nothing(mined: RuleSearchSummary) -> str:
+    """Say why no subgroup is listed."""
+    least = f"{100 * mined.theta:g}{words.NBSP}%"
     return (
         f"No subgroup reaches the minimum support of {least} of the rows. Choose a smaller minimum "
         "support below, or protect attributes with larger groups."

@@ -1,48 +1,35 @@
-"""Terms in texts: how sentences fare that name somebody, and those that flip with another term."""
+"""Identity terms: which to look at, and the texts behind the one that is chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QStyleOptionViewItem, QTableWidget, QWidget
+import numpy as np
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from fairdesk.answers.answer import Question
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunState
-from fairdesk.gui.kit import layouts, parts, theme, tips
-from fairdesk.gui.kit.pages import Staying
-from fairdesk.gui.kit.table_model import Index
-from fairdesk.gui.kit.tables import (
-    Padded,
-    SortedItem,
-    aligned,
-    head_columns,
-    height_around,
-    read_only,
-)
+from fairdesk.audit.store.store import Store
+from fairdesk.data.columns.rereading import differing_part
+from fairdesk.document import terms
+from fairdesk.document.blocks import Text
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run
+from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import RunPage
-from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
-from fairdesk.gui.workspace.subgroups.term_detail import TermDetail
 from fairdesk.results.subgroups import TermRate
-from fairdesk.wording import words
+from fairdesk.wording import figures
 from fairdesk.wording.groups import subgroups as subgroup_words
 
-_HEADER = (
-    *("Category", "Term", "Texts in the data with it", "Texts tested with it"),
-    *("Selection rate", "Decision changes"),
-)
-# the first is what cells are sorted by
-_SHARE, _PLACE = (Qt.ItemDataRole.UserRole + each for each in (1, 2))
-#: In less width the term stands below the table, not beside it.
-_BESIDE = 960
-#: So many terms are shown at once where the chosen one stands below them; at least so many are.
-_ABOVE, _LEAST = 10, 4
+#: So many texts of the data are listed for a term, and so many letters of each.
+_MOST, _LETTERS = 20, 320
+#: The key of the list of terms.
+LIST = "terms"
 
 #: What is compared, and what the marks mean.
 EXPLAINED = (
@@ -59,54 +46,81 @@ def text_columns(spec: AuditSpec) -> tuple[str, ...]:
 
 
 def off(spec: AuditSpec) -> str:
-    """Say why words cannot be compared here; empty where they can."""
+    """Say why terms cannot be compared here; empty where they can."""
     return why_off(METHODS[METHOD], spec.model, spec.domain, text=True)
 
 
 def terms_of(run: Run) -> tuple[TermRate, ...]:
-    """Return the terms that a run tells of."""
+    """Return the terms that a run compared."""
     return tuple(each for each in run.figures if isinstance(each, TermRate))
 
 
+def texts_with(store: Store, run: int, term: TermRate) -> list[tuple[int, str]]:
+    """Look for texts of the data with a term, by the lists of terms of a run.
+
+    Returns
+    -------
+    list[tuple[int, str]]
+        The rows, from 1, and the texts, of long ones the part around the term.
+    """
+    # only who looks at a term needs it
+    from fairdesk.groups.text.sentences import Lexicon  # noqa: PLC0415
+    from fairdesk.groups.text.terms import lists_of_terms  # noqa: PLC0415
+
+    spec = next((each.spec for each in store.runs() if each.id == run), None)
+    lists = {} if spec is None else lists_of_terms(spec.terms)
+    if spec is None or not spec.text or term.term not in lists.get(term.category, ()):
+        return []
+    lexicon = Lexicon(lists)
+    wanted = [*lists].index(term.category), lists[term.category].index(term.term)
+    table, found = store.table(), list[tuple[int, str]]()
+    place = table.index(spec.text)
+    values, codes = table.columns[place].values, table.codes[:, place]
+    for row in np.flatnonzero(~np.isnan(codes)).tolist():
+        text = values[int(codes[row])]
+        named = lexicon.find(text)
+        if named is not None and wanted in named.terms:
+            at = named.terms.index(wanted)
+            begins = sum(map(len, (*named.pieces[: at + 1], *named.found[:at])))
+            # a text that differs from there on
+            shown = differing_part(text, f"{text[:begins]}\0", _LETTERS)
+            found.append((row + 1, " ".join(shown.split())))
+        if len(found) == _MOST:
+            break
+    return found
+
+
 class WordsView(RunPage):
-    """Terms as rows; of the chosen one the sentences behind it.
+    """Terms as rows; of the chosen one the texts behind it.
 
     Signals
     -------
     compare_words
-        A run that compares words is wanted.
+        A run that compares terms is wanted.
     """
 
     compare_words = Signal()
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, self._reads, "Run whose terms are shown", Question.SUBGROUPS)
+        #: The terms of the run, those that are listed, and the one that is chosen.
         self._terms: tuple[TermRate, ...] = ()
-        self._headline = Statement()
+        self.listed: list[TermRate] = []
+        self.term: TermRate | None = None
         self._category = parts.bounded(QComboBox())
         self._category.setAccessibleName("Category of terms")
         self._category.currentIndexChanged.connect(lambda _index: self._fill())
         parts.calm(self._category)
-        self.table = _Terms()
-        self.table.itemSelectionChanged.connect(self._choose)
-        self.detail = TermDetail(session)
-        area = parts.scrolled(self._make_full())
-        self._side.follow(area)
-        self._stack_up(self._make_empty(), area)
+        self.top, self.table = BlocksView(session), BlocksView(session)
+        self.detail, self._lookup = BlocksView(session), parts.Banner()
+        self.table.picked.connect(lambda _key, row, _column: self._choose(self.listed[row]))
+        self._stack_up(self._make_empty(), parts.scrolled(self._make_full()))
         self.runs.take_runs()
 
     def choose_term(self, term: str) -> None:
         """Choose a term among those of all categories."""
         self._category.setCurrentIndex(0)
-        self.table.choose(term)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Put the term below the table where both do not fit beside each other."""
-        super().resizeEvent(event)
-        beside = event.size().width() >= _BESIDE
-        layouts.turn(self._both, beside=beside)
-        self._side.set_staying(stays=beside)
-        self.table.show_at_once(None if beside else _ABOVE)
+        self._choose(next((each for each in self.listed if each.term == term), self.term))
 
     # Parts
 
@@ -130,17 +144,14 @@ class WordsView(RunPage):
             layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
             spacing=theme.NEAR,
         )
-        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._both.setSpacing(theme.WIDE)
-        self._side = Staying(self.table)
-        self._both.addWidget(self._side, 11)
-        self._both.addWidget(self.detail, 9)
         return layouts.panel(
             head,
             self._banner,
-            self._headline,
+            self.top,
             parts.quiet(EXPLAINED),
-            self._both,
+            self.table,
+            self.detail,
+            self._lookup,
             layouts.stretch(),
             margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
@@ -149,7 +160,7 @@ class WordsView(RunPage):
     # What happens
 
     def _reads(self, run: Run) -> bool:
-        """Return whether a run compares words."""
+        """Return whether a run compares terms."""
         if run.method != METHOD:
             return False
         if isinstance(run, RunState):
@@ -160,178 +171,55 @@ class WordsView(RunPage):
     def _show_run(self, run: Run) -> None:
         self._say_standing(run)
         self._tell_failure(run, "Compare again", self.compare_words.emit)
-        terms = terms_of(run)
-        self._say(run, terms)
-        if terms != self._terms:
-            self._terms = terms
-            self._list_categories()
-            self._fill()
-        self._side.setVisible(bool(terms))
-        self.detail.setVisible(bool(terms))
+        self._terms = terms_of(run)
+        self._say(run)
+        names = dict.fromkeys(each.category for each in self._terms)
+        parts.offer(self._category, (("Any category", ""), *((name, name) for name in names)))
+        self._category.setVisible(len(names) > 1)
+        self._fill()
+        for widget in (self.table, self.detail):
+            widget.setVisible(bool(self._terms))
 
-    def _say(self, run: Run, terms: Sequence[TermRate]) -> None:
+    def _say(self, run: Run) -> None:
         spec = self._session.spec
         mined = next(iter(mined_of(run)), None)
-        notes = "\n".join(mined.notes) if mined is not None else ""
-        ranked = [each for each in by_gap(terms) if each.tried]
-        if ranked:
-            sentence = subgroup_words.term_sentence(spec, ranked[0])
-            self._headline.say("●● Shown by examples", sentence, notes)
-            return
-        going = run.state in ("running", "paused")
-        said = subgroup_words.mined_sentence(spec, mined) if mined is not None else ""
-        self._headline.say(
-            "…" if going else "□ Nothing found", said or "No result yet.", notes or run.message
-        )
-
-    def _list_categories(self) -> None:
-        categories = tuple(dict.fromkeys(each.category for each in self._terms))
-        entries = ((name, name) for name in categories)
-        parts.offer(self._category, (("Any category", ""), *entries))
-        self._category.setVisible(len(categories) > 1)
+        notes = [] if mined is None else [Text(each) for each in mined.notes]
+        said = terms.categories(spec, self._terms)
+        if not said and mined is not None:
+            said = [Text(subgroup_words.mined_sentence(spec, mined))]
+        self.top.show_blocks([*(said or [Text(run.message or figures.no_result(run))]), *notes])
 
     def _fill(self) -> None:
         chosen = self._category.currentData() or ""
         shown = [each for each in self._terms if not chosen or each.category == chosen]
-        self.table.show_terms(by_gap(shown))
-        self._choose()
+        self.listed = terms.ordered(shown)
+        if self.listed:
+            self.table.show_blocks([terms.listed(self._session.spec, shown, LIST)])
+            named = (self.term.category, self.term.term) if self.term else ()
+            kept = (each for each in self.listed if (each.category, each.term) == named)
+            self._choose(next(kept, self.listed[0]))
 
-    def _choose(self) -> None:
-        term, run = self.table.term, self._told
-        if term is not None and run is not None:
-            self.detail.show_term(run.id, term)
-
-
-def by_gap(terms: Sequence[TermRate]) -> list[TermRate]:
-    """Order terms: those whose rate is farthest below the highest of their category first."""
-    highest: dict[str, float] = {}
-    for each in terms:
-        if each.texts:
-            highest[each.category] = max(each.rate, highest.get(each.category, 0.0))
-
-    def rank(term: TermRate) -> tuple[float, float, float, str, str]:
-        gap = highest[term.category] - term.rate if term.texts else -1.0
-        share = term.flips / term.tried if term.tried else -1.0
-        return -gap, -share, -term.occurs, term.category, term.term
-
-    return sorted(terms, key=rank)
-
-
-class _Terms(QTableWidget):
-    """The terms, as high as they are many."""
-
-    def __init__(self) -> None:
-        super().__init__(0, len(_HEADER))
-        self._terms: list[TermRate] = []
-        self._most: int | None = None
-        read_only(self, "Terms", "Arrow keys move; click a header to sort.", line=12, single=True)
-        head_columns(self, _HEADER, range(2, len(_HEADER)))
-        self.setItemDelegateForColumn(4, _Bar(self))
-        head = self.horizontalHeader()
-        # measured once when they are filled, not at every change of the layout
-        head.setSectionResizeMode(head.ResizeMode.Fixed)
-        head.setSectionResizeMode(4, head.ResizeMode.Stretch)
-        head.setMinimumSectionSize(head.sectionSizeHint(4) // 2)
-        if (rate := self.horizontalHeaderItem(4)) is not None:
-            rate.setToolTip("Share of these texts with the favourable decision")
-
-    @property
-    def term(self) -> TermRate | None:
-        """The term that is chosen."""
-        item = self.item(self.currentRow(), 0) if self.selectedItems() else None
-        place = -1 if item is None else int(item.data(_PLACE))
-        return self._terms[place] if 0 <= place < len(self._terms) else None
-
-    def choose(self, term: str) -> None:
-        """Choose the first row of a term."""
-        names = (self._name(row) for row in range(self.rowCount()))
-        row = next((row for row, name in enumerate(names) if name and name[1] == term), -1)
-        if row >= 0:
-            self.selectRow(row)
-
-    def show_terms(self, terms: list[TermRate]) -> None:
-        """Show others; the one that is chosen stays so, else the first is."""
-        kept = self.term
-        with QSignalBlocker(self):
-            self._terms = terms
-            self.setSortingEnabled(False)
-            self.setRowCount(len(terms))
-            for row, each in enumerate(terms):
-                self._write(row, each)
-            if not self.horizontalHeader().isSortIndicatorShown():
-                self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
-            self.setSortingEnabled(True)
-            name = (kept.category, kept.term) if kept is not None else None
-            chosen = next((row for row in range(len(terms)) if self._name(row) == name), 0)
-            if terms:
-                self.selectRow(chosen)
-        head = self.horizontalHeader()
-        for place in (0, 1, 2, 3, 5):
-            wide = max(self.sizeHintForColumn(place), head.sectionSizeHint(place))
-            head.resizeSection(place, wide)
-        # a rate that is cut is none
-        rate = max(self.sizeHintForColumn(4), head.sectionSizeHint(4))
-        needed = sum(head.sectionSize(place) for place in (0, 1, 2, 3, 5)) + rate
-        self.setMinimumWidth(needed + 2 * self.frameWidth() + self.verticalScrollBar().width())
-        self._fit()
-
-    def show_at_once(self, most: int | None) -> None:
-        """Show so many rows at most, the others at a scroll; ``None`` is all of them."""
-        if most != self._most:
-            self._most = most
-            self._fit()
-
-    def _fit(self) -> None:
-        head = height_around(self)
-        line, rows = self.verticalHeader().defaultSectionSize(), len(self._terms)
-        self.setMinimumHeight(line * min(rows, self._most or _LEAST) + head)
-        self.setMaximumHeight(line * min(rows, self._most or rows) + head)
-
-    def _name(self, row: int) -> tuple[str, str] | None:
-        item = self.item(row, 0)
-        if item is None:
-            return None
-        term = self._terms[int(item.data(_PLACE))]
-        return term.category, term.term
-
-    def _write(self, row: int, each: TermRate) -> None:
-        share = each.flips / each.tried if each.tried else -1.0
-        cells: tuple[tuple[str, float | str], ...] = (
-            (each.category, each.category),
-            (each.term, each.term),
-            (words.number(each.occurs), float(each.occurs)),
-            (words.number(each.texts), float(each.texts)),
-            (
-                words.percent(each.rate, 1.0) if each.texts else "–",
-                each.rate if each.texts else -1.0,
-            ),
-            (
-                f"{words.number(each.flips)} of {words.number(each.tried)}" if each.tried else "–",
-                share,
-            ),
-        )
-        for place, (text, key) in enumerate(cells):
-            item = SortedItem(text, key)
-            item.setData(_PLACE, row)
-            item.setToolTip(tips.plain(text))
-            item.setTextAlignment(aligned(number=place > 1))
-            self.setItem(row, place, item)
-        rate = self.item(row, 4)
-        if rate is not None and each.texts:
-            rate.setData(_SHARE, each.rate)
-
-
-class _Bar(Padded):
-    """A rate with a bar below it."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        rect = QRectF(option.rect).adjusted(theme.NEAR, 0, -theme.NEAR, -2)
-        super().paint(painter, option, index)
-        share = index.data(_SHARE)
-        if share is None:
+    def _choose(self, term: TermRate | None) -> None:
+        """Show a term, and look for the texts of the data with it."""
+        run = self._told
+        if term is None or run is None or term not in self.listed:
             return
-        colours = theme.colours()
-        line = QRectF(rect.left(), rect.bottom() - 3, rect.width(), 3)
-        painter.fillRect(line, QColor(colours.line))
-        line.setWidth(rect.width() * min(float(share), 1.0))
-        painter.fillRect(line, QColor(colours.bar))
+        self.table.mark(LIST, self.listed.index(term))
+        if term == self.term:
+            return
+        self.term = term
+        self._show_term(term, None)
+        self._session.store.ask(
+            lambda store: texts_with(store, run.id, term),
+            lambda texts: self._show_term(term, texts),
+            self._lookup.tell,
+            key="sentences behind a term",
+        )
+
+    def _show_term(self, term: TermRate, texts: Sequence[tuple[int, str]] | None) -> None:
+        if term != self.term:
+            return
+        spec = self._session.spec
+        called = dict(zip(spec.decisions, self._session.decisions, strict=False))
+        self._lookup.clear()
+        self.detail.show_blocks(terms.detail(spec, term, called, texts))

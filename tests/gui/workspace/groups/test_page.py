@@ -1,7 +1,6 @@
 import msgspec
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
@@ -13,18 +12,16 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
-from fairdesk.gui.charts.picture import Picture
-from fairdesk.gui.kit import theme
+from fairdesk.document import subgroup, subgroups
+from fairdesk.gui.kit.parts import Fold
 from fairdesk.gui.workspace.common.page_names import GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, shown_columns
 from fairdesk.gui.workspace.overview.next_step import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.subgroups.finding import evidence_text, findings_of, matching
-from fairdesk.gui.workspace.subgroups.group_rates import rates_of
-from fairdesk.gui.workspace.subgroups.lattice_view import carried, steps_of
-from fairdesk.gui.workspace.subgroups.term_detail import Marked, changed, occurring, shortened
-from fairdesk.gui.workspace.subgroups.terms_view import by_gap
+from fairdesk.gui.workspace.subgroups.findings_view import LIST
+from fairdesk.gui.workspace.subgroups.terms_view import LIST as TERM_LIST
+from fairdesk.gui.workspace.subgroups.terms_view import texts_with
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import How, Input, Mapping
 from fairdesk.results.conditions import Condition
@@ -42,7 +39,6 @@ from tests.gui.group_figures import (
     GAP,
     LINEAR,
     MINED,
-    OLD,
     TERMS,
     VARIANTS,
     WORST,
@@ -110,100 +106,74 @@ def test_before_any_run_the_page_offers_one(qtbot, opened, path):
         button.click()
 
 
-def test_findings_are_told_in_sentences_the_greatest_first(found):
+def rows(view, key):
+    """Return the cells of a table of blocks."""
+    table = view.shown[key]
+    columns = range(table.columnCount())
+    return [
+        [plain(table.item(row, at).text()) for at in columns] for row in range(table.rowCount())
+    ]
+
+
+def told(view):
+    """Return all that labels below a widget say."""
+    return [plain(each.text()) for each in view.findChildren(QLabel)]
+
+
+def test_findings_are_listed_the_lowest_rate_first_as_the_report_lists_them(found, spec):
     view = found.groups.findings
-    told = [plain(each.sentence) for each in view.list.findings]
-    assert told[0].startswith("age 60 and over, sex = female: ")
-    assert told[0].endswith("22.7 % against 81.1 %")
-    assert told[1].startswith("age 60 and over: ")
-    assert told[2].startswith("age 29 and under, sex = male: ")
-    headline = plain(view._headline._sentence.text())
-    assert headline.startswith("Gap to all others, 58.4 percentage points: age 60 and over")
+    ((mined, sets),) = subgroup_words.mined_with(FIGURES)
+    listed = subgroups.listed(spec, mined, subgroup_words.findings(spec, sets))
+    assert rows(view.list, LIST) == [[plain(cell) for cell in row] for row in listed.rows]
+    assert [row[0] for row in rows(view.list, LIST)] == [
+        "age 60 and over, sex = female",
+        "age 60 and over",
+        "age 29 and under, sex = male",
+    ]
+    assert any("22.7 % for age 60 and over, sex = female" in each for each in told(view.top))
     # how many were tested is for experts
-    assert not view._tested.isVisible()
+    assert not view.tested.isVisible()
     view.experts.button.click()
-    assert view._tested.isVisible()
-    assert "1,590 subgroups defined by age and sex were tested" in plain(view._tested.text())
-    mined = view._findings[0].mined
-    examined = subgroup_words.mined_sentence(view._session.spec, mined)
-    assert plain(examined) in plain(view._tested.text())
+    assert view.tested.isVisible()
+    assert any("1,590 subgroups defined by age and sex were" in each for each in told(view.tested))
     assert standing(found) == "Groups, gap 58.4 points"
 
 
-def test_a_finding_in_the_list_has_its_difference_and_support(spec):
-    assert plain(evidence_text(WORST)) == "−58.4 percentage points  ·  24 rows, 12.0 %"
-    scores = msgspec.structs.replace(WORST, outcome="")
-    assert plain(evidence_text(scores)).startswith("−0.584  ·  ")
-    fine, _elders, doubted = findings_of(spec, FIGURES)
-    assert not fine.doubt
-    assert doubted.rule_set is DOUBTED
-    assert phrases.NOT_SHOWN_BY_ROWS in doubted.doubt
-    (unclear,) = findings_of(spec, (MINED, rule_set((OLD,), 0.1, 0.4, holds_on_data=None)))
-    assert "cannot confirm" in unclear.doubt
-    rare = rule_set((OLD,), 0.1, 0.4, holds_on_data=None, data_rows=3)
-    (few,) = findings_of(spec, (MINED, rare))
-    assert "only 3 are on one side" in few.doubt
-
-
-def test_variants_are_folded_under_the_finding_they_are_of(qtbot, found):
-    tree = found.groups.findings.list
-    assert [len(each.variants) for each in tree.findings] == [2, 0, 0]
-    first = tree.model().index(0, 0)
-    assert "and 2 similar or complementary" in first.data(Qt.ItemDataRole.AccessibleTextRole)
-    assert not tree.isExpanded(first)
-    tree.setFocus()
-    QTest.keyClick(tree, Qt.Key.Key_Right)
-    assert tree.isExpanded(first)
-    QTest.keyClick(tree, Qt.Key.Key_Down)
-    assert tree.finding.rule_set == VARIANTS[0]
-    assert found.groups.findings.detail.finding.rule_set == VARIANTS[0]
-    QTest.keyClick(tree, Qt.Key.Key_Up)
-    QTest.keyClick(tree, Qt.Key.Key_Left)
-    assert not tree.isExpanded(first)
-
-
-def test_a_click_on_their_line_opens_the_variants(qtbot, found):
-    tree = found.groups.findings.list
-    first = tree.model().index(0, 0)
-    rect = tree.visualRect(first)
-    QTest.mouseClick(
-        tree.viewport(),
-        Qt.MouseButton.LeftButton,
-        pos=QPoint(rect.left() + 40, rect.bottom() - 16),
-    )
-    assert tree.isExpanded(first)
-
-
-def test_a_variant_whose_leader_was_not_kept_stands_for_itself(spec):
-    lost = msgspec.structs.replace(ELDERS, leader=900)
-    (only,) = findings_of(spec, (MINED, lost))
-    assert only.rule_set is lost
-
-
-def test_leaders_are_those_of_their_own_outcome(spec):
-    other = msgspec.structs.replace(MINED, outcome="no")
-    twin = msgspec.structs.replace(VARIANTS[0], outcome="no")
-    leads = msgspec.structs.replace(ELDERS, outcome="no")
-    found = findings_of(spec, (*FIGURES, other, leads, twin))
-    (no,) = (each for each in found if each.rule_set.outcome == "no")
-    assert no.rule_set is leads
-    assert [each.rule_set for each in no.variants] == [twin]
-
-
-def test_findings_are_searched_by_text_attribute_and_outcome(found, spec):
-    told = findings_of(spec, FIGURES)
-    assert len(matching(told, "FEMALE")) == 1
-    assert len(matching(told, attribute="sex")) == 2
-    assert matching(told, outcome="no") == ()
-    # one of the variants speaks of 55
-    assert [each.rule_set for each in matching(told, "55")] == [WORST]
+def test_similar_subgroups_are_listed_with_the_finding_they_are_of(qtbot, found):
     view = found.groups.findings
+    fold = next(each for each in view.detail.findChildren(Fold) if "(2)" in each.button.text())
+    assert not fold.is_open
+    fold.set_open(opened=True)
+    table = view.detail.shown[subgroup.SIMILAR]
+    assert table.rowCount() == 2
+    table.setFocus()
+    table.setCurrentCell(0, 0)
+    # walking a table looks into nothing else
+    assert view.finding.rule_set == WORST
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    assert view.finding.rule_set == VARIANTS[0]
+    view.list.shown[LIST].setFocus()
+    QTest.keyClick(view.list.shown[LIST], Qt.Key.Key_Down)
+    assert view.finding.rule_set == ELDERS
+
+
+def test_findings_are_searched_by_text_and_attribute(found):
+    view = found.groups.findings
+
+    def listed():
+        return [each.rule_set for each in view.listed]
+
     view._search.setText("under")
-    assert [each.rule_set for each in view.list.findings] == [DOUBTED]
-    assert view.detail.finding.rule_set == DOUBTED
+    assert listed() == [DOUBTED]
+    assert view.finding.rule_set == DOUBTED
+    # one of the similar ones speaks of 55
+    view._search.setText("55")
+    assert listed() == [WORST]
+    view._search.setText("nothing")
+    assert rows(view.list, LIST) == []
     view._search.clear()
     view._attribute.setCurrentIndex(view._attribute.findData("sex"))
-    assert len(view.list.findings) == 2
+    assert len(listed()) == 2
     assert not view._outcome.isVisible()
 
 
@@ -213,166 +183,53 @@ def test_several_outcomes_are_chosen_between(opened, path):
     measure(path, "testsgd", (*FIGURES, other, worst))
     view = shown(opened, path).groups.findings
     assert view._outcome.isVisible()
-    assert len(view.list.findings) == 4
+    assert len(view.listed) == 3
     view._outcome.setCurrentIndex(view._outcome.findData("no"))
-    assert [each.rule_set for each in view.list.findings] == [worst]
+    assert [each.rule_set for each in view.listed] == [worst]
+    assert view.finding.rule_set == worst
+    view.show_finding(("yes", ELDERS.conditions))
+    assert view.finding.rule_set == ELDERS
 
 
-def test_the_list_of_findings_stays_while_the_page_scrolls(qtbot, found):
+def test_the_chart_and_the_list_pick_the_same_subgroup(found):
     view = found.groups.findings
-    found.resize(1440, 800)
-    area, listed = view._area, view.list
-
-    def at():
-        top = listed.mapTo(area.viewport(), QPoint()).y()
-        return top, area.viewport().height() - top - listed.height()
-
-    bar = area.verticalScrollBar()
-    people = view.detail.people
-    view.detail.individuals.set_open(opened=True)
-    view.experts.set_open(opened=True)
-    qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
-    qtbot.waitUntil(lambda: people.height() >= people.table.height() > 200)
-    qtbot.waitUntil(lambda: bar.maximum() > 600)
-    below = people.mapTo(area.widget(), QPoint()).y()
-    bar.setValue(below - 200)
-    assert min(at()) >= 0
-    assert listed.height() >= listed.minimumHeight()
-    # where it is above the finding, it goes with the page
-    found.resize(960, 800)
-    qtbot.waitUntil(lambda: view.detail.x() == view._side.x())
-    bar.setValue(bar.maximum())
-    assert max(at()[0] + listed.height(), 0) == 0
-
-
-def test_a_rate_of_a_finding_leads_to_its_people(qtbot, found):
-    view = found.groups.findings
-    found.resize(1440, 800)
-    chart, people = view.detail.chart, view.detail.people
-    qtbot.waitUntil(lambda: people.table.model().rowCount() > 0, timeout=10_000)
-    # a table that scrolls both ways is folded away until then
-    assert not people.isVisible()
-    spots = {spot.tip.partition(":")[0]: spot for spot in chart.canvas.laid.spots}
-    for name, leads in (("All others, observed", False), ("Subgroup, observed", True)):
-        spot = spots[name]
-        middle = QPoint(int(spot.x + spot.wide / 2), int(spot.y + spot.tall / 2))
-        qtbot.mouseClick(chart.canvas, Qt.MouseButton.LeftButton, pos=middle)
-        assert people.table.hasFocus() == leads
-    seen = view._area.viewport()
-    qtbot.waitUntil(lambda: people.mapTo(seen, QPoint()).y() < seen.height())
-
-
-def test_a_finding_is_looked_into(qtbot, found):
-    detail = found.groups.findings.detail
-    assert "(corrected 95 % CI 56.4 to 68.4)" in plain(detail._statement._more.text())
-    rates = detail.chart.drawing
-    # rates of real people go first; the interval of the gap allows for more than one of a rate
-    assert [(each.kind, each.inside, each.low is None) for each in rates.rates] == [
-        ("observed", True, False),
-        ("observed", False, False),
-        ("estimated", True, True),
-        ("estimated", False, True),
-    ]
-    assert "estimated: 20.7 %, of" in plain(detail.chart.accessibleDescription())
-    carries = plain(detail._carried.text())
-    assert "The gap depends most on age 60 and over" in carries
-    assert "Without the condition on sex it is" in carries
-    assert "Hollow: counted in the data rows" in detail._key.text()
-    lattice = [detail.lattice.item(row, 1).text() for row in range(detail.lattice.rowCount())]
-    assert lattice == [
-        "without sex = female",
-        "without age 60 and over",
+    chart = view.list.shown["apart-found"]
+    assert [each.name for each in chart.drawing.gaps][:2] == [
         "age 60 and over, sex = female",
-        "age 70 and over, sex = female",
+        "age 60 and over",
     ]
-    signs = [detail.lattice.item(row, 0) for row in range(detail.lattice.rowCount())]
-    assert [each.text() for each in signs] == ["↑", "↑", "●", "↓"]
-    assert signs[2].data(Qt.ItemDataRole.AccessibleTextRole) == "this rule"
-    assert detail.lattice.item(2, 2).text() == "62.4"
-    # rules have the room that signs and titles leave
-    detail.lattice.resize(590, 300)
-    assert detail.lattice.columnWidth(1) > 590 / 3
-    assert "percentage points" in detail.lattice.horizontalHeaderItem(2).text()
+    chart.chosen.emit(1)
+    assert view.finding.rule_set == ELDERS
+    assert view.list.shown[LIST].currentRow() == 1
 
 
-def test_a_bar_stands_beside_its_number_not_below_as_of_a_link(qtbot, themed, found):
-    lattice = found.groups.findings.detail.lattice
-    found.groups.findings.experts.set_open(opened=True)
-    lattice.resize(700, 300)
-    rect = lattice.visualRect(lattice.model().index(2, 2))
-    image = lattice.viewport().grab(rect).toImage()
-    colour = QColor(theme.colours().discriminatory)
-    ratio = image.devicePixelRatio()
-    seen = [
-        (x, y)
-        for x in range(image.width())
-        for y in range(image.height())
-        if image.pixelColor(x, y) == colour
+def test_a_finding_is_looked_into(found):
+    view = found.groups.findings
+    assert any("(corrected 95 % CI 56.4 to 68.4)" in each for each in told(view.detail))
+    for fold in view.detail.findChildren(Fold):
+        fold.set_open(opened=True)
+    assert [row[2] for row in rows(view.detail, "sides")] == ["22.7 %", "81.1 %"]
+    assert [row[:2] for row in rows(view.detail, subgroup.AROUND)] == [
+        ["more general", "age 60 and over"],
+        ["more general", "sex = female"],
+        ["this subgroup", "age 60 and over, sex = female"],
+        ["more specific", "age 70 and over, sex = female"],
     ]
-    assert seen
-    number = lattice.fontMetrics().horizontalAdvance("62.4") + theme.NEAR
-    assert max(x for x, _ in seen) < image.width() - ratio * number
-    assert max(y for _, y in seen) < 0.75 * image.height()
 
 
-def test_a_rule_of_the_lattice_is_shown_at_a_click_when_it_is_a_finding(qtbot, found):
+def test_a_subgroup_next_to_it_is_opened_when_it_is_a_finding(found):
     view = found.groups.findings
     # a search that hides it must not keep it from being shown
     view._search.setText("female")
-    lattice = view.detail.lattice
-    lattice.cellClicked.emit(1, 1)
-    assert view.detail.finding.rule_set == WORST
-    lattice.cellClicked.emit(0, 1)
-    assert view.detail.finding.rule_set == ELDERS
-    assert view.list.finding.rule_set == ELDERS
-
-
-def test_rules_that_open_follow_a_change_of_colours(themed, found):
-    lattice = found.groups.findings.detail.lattice
-    links = [
-        item
-        for row in range(lattice.rowCount())
-        if (item := lattice.item(row, 1)).data(Qt.ItemDataRole.ForegroundRole) is not None
-    ]
-    assert links
-    theme.apply(themed, "dark")
-    themed.processEvents()
-    colours = {item.foreground().color().name().upper() for item in links}
-    theme.apply(themed, "light")
-    assert colours == {theme.DARK.accent.upper()}
-
-
-def test_which_part_carries_a_finding_is_said_only_where_it_is_known(spec):
-    assert carried(spec, ELDERS) == ""
-    assert carried(spec, DOUBTED) == ""
-    alike = msgspec.structs.replace(
-        WORST,
-        broader=tuple(msgspec.structs.replace(each, score=0.61) for each in WORST.broader),
-    )
-    assert carried(spec, alike).startswith("No single condition explains the gap")
-    assert [each.kind for each in steps_of(spec, ELDERS)] == ["this"]
-
-
-def test_rates_in_texts_are_of_the_same_texts_and_of_enough_original_ones():
-    term = (Condition("gender", term="queer"),)
-    few = rule_set(term, 0.2, 0.7, holds_on_data=None)
-    assert [each.name for each in rates_of(few, "texts").rates] == ["With it", "With other terms"]
-    enough = rates_of(msgspec.structs.replace(few, holds_on_data=True), "texts")
-    assert [each.kind for each in enough.rates] == ["observed"] * 2 + ["estimated"] * 2
-
-
-def test_mean_scores_are_no_shares():
-    scores = msgspec.structs.replace(WORST, outcome="")
-    rates = rates_of(scores, "applicants")
-    assert rates.rates[0].low is None
-    assert rates.text(rates.rates[2]) == "0.207"
-    header, rows = rates.table()
-    assert header[2] == "Mean score"
-    assert rows[2][2:5] == ("0.207", "", "")
+    view.detail.opened.emit(subgroup.AROUND, 1)
+    assert view.finding.rule_set == WORST
+    view.detail.opened.emit(subgroup.AROUND, 0)
+    assert view.finding.rule_set == ELDERS
+    assert view.list.shown[LIST].currentRow() == 1
 
 
 def test_the_people_inside_are_rows_of_the_data(qtbot, found, path):
-    people = found.groups.findings.detail.people
+    people = found.groups.findings.people
     qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
     with Store.open(path) as store:
         inside, table = people_inside(store, WORST.conditions), store.table()
@@ -403,17 +260,17 @@ def test_so_many_people_are_shown_at_most(path, monkeypatch):
 
 def test_keys_lead_from_the_findings_to_the_people_and_back(qtbot, found):
     view = found.groups.findings
-    view.list.setFocus()
-    qtbot.waitUntil(view.list.hasFocus, timeout=5_000)
-    QTest.keyClick(view.list, Qt.Key.Key_Down)
-    assert view.detail.finding.rule_set == ELDERS
-    QTest.keyClick(view.list, Qt.Key.Key_T)
-    assert view.detail.chart._stack.currentWidget() is view.detail.chart._table
-    QTest.keyClick(view.list, Qt.Key.Key_T)
-    QTest.keyClick(view.list, Qt.Key.Key_Return)
-    assert view.detail.people.table.hasFocus()
-    QTest.keyClick(view.detail.people.table, Qt.Key.Key_Escape)
-    assert view.list.hasFocus()
+    table = view.list.shown[LIST]
+    # a table that scrolls both ways is folded away until it is wanted
+    assert not view.people.isVisible()
+    table.setFocus()
+    qtbot.waitUntil(table.hasFocus, timeout=3_000)
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    assert view.finding.rule_set == ELDERS
+    QTest.keyClick(table, Qt.Key.Key_Return)
+    assert view.people.table.hasFocus()
+    QTest.keyClick(view.people.table, Qt.Key.Key_Escape)
+    assert table.hasFocus()
 
 
 def test_figures_stream_in_and_stay_still_while_they_are_read(qtbot, opened, path):
@@ -425,21 +282,22 @@ def test_figures_stream_in_and_stay_still_while_they_are_read(qtbot, opened, pat
     workspace._session.driver._thread = object()
     try:
         view.runs.follow(live)
-        assert [each.rule_set for each in view.list.findings] == [ELDERS]
-        assert view._headline._sentence.text().startswith("Gap to all others so far, 54.0")
+        assert [each.rule_set for each in view.listed] == [ELDERS]
         later = msgspec.structs.replace(live, figures=FIGURES)
         view.runs.follow(later)
-        qtbot.waitUntil(lambda: len(view.list.findings) == 3, timeout=10_000)
-        # what was chosen by itself stays chosen, wherever it stands now
-        assert view.list.finding.rule_set == ELDERS
-        view.list.setFocus()
-        QTest.keyClick(view.list, Qt.Key.Key_Up)
-        assert view.list.finding.rule_set == WORST
+        qtbot.waitUntil(lambda: len(view.listed) == 3, timeout=10_000)
+        # what was chosen by itself stays chosen, wherever it is now
+        assert view.finding.rule_set == ELDERS
+        table = view.list.shown[LIST]
+        assert table.currentRow() == 1
+        table.setFocus()
+        QTest.keyClick(table, Qt.Key.Key_Up)
+        assert view.finding.rule_set == WORST
         view.runs.follow(msgspec.structs.replace(live, figures=(MINED, WORST)))
         qtbot.waitUntil(view._chip.isVisible, timeout=10_000)
-        assert len(view.list.findings) == 3
+        assert len(view.listed) == 3
         view._chip.click()
-        assert [each.rule_set for each in view.list.findings] == [WORST]
+        assert [each.rule_set for each in view.listed] == [WORST]
         assert not view._chip.isVisible()
     finally:
         workspace._session.driver._thread = None
@@ -450,8 +308,8 @@ def test_where_no_rule_set_has_the_support_that_is_said(opened, path):
     measure(path, "testsgd", (none,))
     view = shown(opened, path).groups.findings
     assert not view.list.isVisible()
-    assert plain(view._headline._sentence.text()).startswith("No subgroup")
-    assert "Nobody is old." in view._headline._more.text()
+    assert any(each.startswith("No subgroup") for each in told(view.top))
+    assert "Nobody is old." in told(view.tested)
     assert "minimum support of 5 % of the rows" in plain(view._none.text())
 
 
@@ -460,11 +318,10 @@ def test_one_result_at_every_support_is_one_sentence(opened, path):
     mined = msgspec.structs.replace(MINED, sweep=sweep)
     measure(path, "testsgd", (mined, *FIGURES[1:]))
     supports = shown(opened, path).groups.findings.supports
-    said = plain(supports._same.text())
+    (said,) = told(supports.blocks)
     assert said.startswith(phrases.ANY_SUPPORT.format("5 %", "20 %"))
     assert "62.4 percentage points" in said
-    assert not supports.table.isVisible()
-    assert supports.chart is None or not supports.chart.isVisible()
+    assert not supports.blocks.shown
 
 
 def test_a_smaller_support_is_asked_for(qtbot, opened, path):
@@ -474,9 +331,11 @@ def test_a_smaller_support_is_asked_for(qtbot, opened, path):
     assert not supports.isVisible()
     workspace.groups.findings.experts.set_open(opened=True)
     assert supports.isVisible()
-    assert [supports.table.item(row, 2).text() for row in range(3)] == ["1,590", "720", "110"]
-    assert not supports._same.isVisible()
-    assert supports.chart.drawing.lines[0].y.tolist() == pytest.approx([62.4, 52, 31])
+    assert [row[:3] for row in rows(supports.blocks, "sweep-")] == [
+        ["5 %", "1,590", "62.4"],
+        ["10 %", "720", "52.0"],
+        ["20 %", "110", "31.0"],
+    ]
     asked = []
     workspace.runner.ask = asked.extend
     with qtbot.waitSignal(workspace.groups.again) as told:
@@ -501,17 +360,12 @@ def test_other_methods_stand_beside_it(qtbot, opened, path):
     measure(path, "fairfictplay", (LINEAR,))
     workspace = shown(opened, path)
     others = workspace.groups.findings.others
-    texts = [plain(each.text()) for each in others.findChildren(QLabel)]
-    assert any("40.0 percentage points lower" in each for each in texts)
-    (table,) = others.findChildren(QTableWidget)
-    assert [plain(table.item(0, place).text()) for place in range(4)] == [
-        "sex",
-        "male: 31.2 %",
-        "female: 24.1 %",
-        "7.1 percentage points (6.0 to 8.2)",
+    assert any("40.0 percentage points lower" in each for each in told(others))
+    view = others.blocks["themis-groups"]
+    ((key, _table),) = view.shown.items()
+    assert rows(view, key) == [
+        ["sex = male", "31.2 %", "sex = female", "24.1 %", "7.1", "6.0 to 8.2"]
     ]
-    (weights,) = others.findChildren(Picture)
-    assert [each.name for each in weights.drawing.weights] == ["age", "sex = female", "sex = male"]
     workspace.show_page(OVERVIEW)
     workspace.show_run(themis)
     assert workspace.steps.currentRow() == NAMES.index(GROUPS)
@@ -525,7 +379,7 @@ def test_another_method_is_tried(qtbot, opened, path):
     workspace = shown(opened, path)
     asked = []
     workspace.runner.ask = asked.extend
-    for button in workspace.groups.findings.others._buttons.values():
+    for button in workspace.groups.findings.others.buttons.values():
         button.click()
     assert [each.method for each in asked] == ["themis-groups", "fairfictplay"]
 
@@ -578,46 +432,6 @@ def test_the_overview_tells_of_groups_and_offers_to_look(found, opened, path):
     step = next_step(None, None, "applicants", grouped=False, individual=False)
     assert step.page == FIND_GROUPS
     assert next_step(None, None, "applicants", individual=False).page == "Groups"
-
-
-def test_text_of_files_is_escaped_and_the_change_marked(qtbot):
-    left, right = changed(FLIP.text, FLIP.other)
-    assert [text for text, marked in left if marked] == ["gay"]
-    assert [text for text, marked in right if marked] == ["straight"]
-    assert "".join(text for text, _marked in left) == FLIP.text
-    label = Marked(left)
-    qtbot.addWidget(label)
-    assert "&lt;b&gt;" in label.text()
-    assert "<b>" not in label.text()
-    assert "&amp; his dog" in label.text()
-    assert label.accessibleName() == FLIP.text
-
-
-def test_a_change_is_found_in_a_long_text_wherever_it_is():
-    around = "and he said that the law is the law " * 300
-    one, other = (f"{around}an {who}, {around}he is {who}." for who in ("asian", "middle eastern"))
-    left, right = changed(one, other)
-    assert [text for text, marked in left if marked] == ["asian", "asian"]
-    assert [text for text, marked in right if marked] == ["middle eastern", "middle eastern"]
-    assert "".join(text for text, _marked in right) == other
-
-
-def test_a_long_sentence_is_cut_far_from_the_change():
-    pieces = [
-        ("x" * 1_000, False),
-        ("gay", True),
-        ("y" * 1_000, False),
-        ("gay", True),
-        ("z", False),
-    ]
-    told = shortened(pieces, around=10)
-    assert told == [
-        ("…" + "x" * 10, False),
-        ("gay", True),
-        ("y" * 10 + " … " + "y" * 10, False),
-        ("gay", True),
-        ("z", False),
-    ]
 
 
 @pytest.fixture
@@ -678,68 +492,46 @@ def test_terms_stand_in_rows_with_the_sentences_behind_them(qtbot, opened, texts
     workspace.show_run(number)
     view = workspace.groups.words
     assert workspace.groups.tabs.currentWidget() is view
-    told = [
-        [plain(view.table.item(row, place).text()) for place in range(6)]
-        for row in range(view.table.rowCount())
-    ]
-    assert told == [
+    assert rows(view.table, TERM_LIST) == [
         ["gender", "gay", "12", "300", "62.0 %", "9 of 40"],
         ["gender", "straight", "3", "300", "91.0 %", "2 of 40"],
         ["age", "old", "30", "280", "88.0 %", "0 of 30"],
     ]
-    assert view.table.term == TERMS[0]
-    assert "with “gay”" in " ".join(each.text() for each in view.detail.findChildren(QLabel))
-    qtbot.waitUntil(
-        lambda: any("Sentences in the data" in each.text() for each in view.findChildren(QLabel)),
-        timeout=10_000,
-    )
-    marked = [each.text() for each in view.detail.findChildren(Marked)]
-    assert all("<b>" not in each for each in marked)
-    whole = view.table.height()
-    view.table.show_at_once(1)
-    assert view.table.height() < whole
-    view.table.show_at_once(None)
-    qtbot.waitUntil(lambda: view.table.height() == whole)
+    assert view.term == TERMS[0]
+    ((row, text, decided, *_other),) = rows(view.detail, "examples")
+    assert (row, text, decided) == ("2", f"“{FLIP.text}”", "toxic (0.410)")
+    qtbot.waitUntil(lambda: "texts" in view.detail.shown, timeout=10_000)
+    assert rows(view.detail, "texts")[1][0] == "2"
+    assert "<b>Gay</b>" in rows(view.detail, "texts")[1][1]
     view._category.setCurrentIndex(view._category.findData("age"))
-    assert view.table.rowCount() == 1
-    assert view.table.term == TERMS[2]
+    assert view.listed == [TERMS[2]]
+    assert view.term == TERMS[2]
     # found by its name, whichever category is shown
     workspace.show_page(OVERVIEW)
     (found,) = (each for each in workspace.found_by("straight") if "straight" in each.name)
     assert found.name == "Identity term: straight"
     found.show()
     assert view.isVisible()
-    assert view.table.term == TERMS[1]
+    assert view.term == TERMS[1]
+    assert view.table.shown[TERM_LIST].currentRow() == 1
+    view.table.picked.emit(TERM_LIST, 0, 0)
+    assert view.term == TERMS[0]
     # rules of terms are findings too, but no rows of the data are in them
     workspace.groups.tabs.setCurrentWidget(workspace.groups.findings)
-    assert workspace.groups.findings.detail.finding.rule_set == by_terms
-    assert not workspace.groups.findings.detail.individuals.isVisible()
+    assert workspace.groups.findings.finding.rule_set == by_terms
+    assert not workspace.groups.findings.individuals.isVisible()
 
 
-def test_the_term_that_fares_worst_in_its_category_stands_first():
-    def term(category, name, rate, texts=225):
-        return TermRate(category, name, 10, texts, rate, texts, 131 if texts else 0)
-
-    terms = [
-        *(term("gender", "gay", 0.72), term("gender", "queer", 0.2), term("gender", "woman", 0.73)),
-        *(term("race", "white", 0.56), term("race", "black", 0.87)),
-        term("age", "old", 0.0, texts=0),
-    ]
-    ordered = [each.term for each in by_gap(terms)]
-    # all change the decision of as many sentences: only the rates tell them apart
-    assert ordered[:2] == ["queer", "white"]
-    assert ordered[-1] == "old"
-    assert by_gap([]) == []
-
-
-def test_sentences_with_a_term_are_found_whole_word(texts):
+def test_texts_with_a_term_are_found_whole_word(texts):
+    lists = {"gender": ("gay", "straight")}
+    number = measure(texts, "testsgd", TERMS, text="text", terms=lists)
+    gay, straight = (TermRate("gender", name, 1, 1, 0.5, 1, 0) for name in lists["gender"])
     with Store.open(texts) as store:
-        found = occurring(store, "text", {"gender": ("gay", "straight")}, "gender", "gay")
-        none = occurring(store, "text", {"gender": ("gay", "straight")}, "gender", "straight")
-    assert len(found.rows) == 20
-    assert found.rows[:2] == (1, 2)
-    assert {text for text, marked in found.sentences[1] if marked} == {"Gay"}
-    assert none.rows == ()
+        found = texts_with(store, number, gay)
+        assert texts_with(store, number, straight) == []
+    assert len(found) == 20
+    assert [row for row, _text in found[:2]] == [1, 2]
+    assert found[1][1].startswith("A <b>Gay</b> poet")
 
 
 def test_where_nobody_can_be_compared_the_searches_are_off_and_say_why(opened, texts):
@@ -798,7 +590,7 @@ def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
         "◆ protected, not a model input",
     ]
     workspace.show_page(GROUPS)
-    people = workspace.groups.findings.detail.people
+    people = workspace.groups.findings.people
     qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
     assert people.table.model().headerData(0, Qt.Orientation.Horizontal) == "◆ sex"
     assert people.table.model().index(0, 0).data() == "female"
@@ -851,12 +643,3 @@ def test_a_bar_below_counts_what_is_asked_about_and_an_empty_run(qtbot):
     assert bar._share._below.text() == "gap"
     bar.show_live(RunState(9, "groups", "running", tried=200), RunSpec("groups"))
     assert not bar._share.isVisible()
-
-
-def test_a_finding_that_chance_may_have_made_says_so(spec):
-    weak = rule_set((OLD,), 0.5, 0.55, p=0.4, holds_on_data=None)
-    (finding,) = findings_of(spec, (MINED, weak))
-    assert finding.doubt.splitlines() == [
-        "? Not statistically significant after correction",
-        f"≠ {phrases.NOT_CONFIRMED_BY_ROWS}",
-    ]
