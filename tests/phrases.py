@@ -150,6 +150,8 @@ NO_SUCH_MODEL = "no model was made."
 TRY_OTHER_LABELS = "try another source of labels."
 NOTHING_HELPS = "No improvement was established"
 NOT_SIGNIFICANT = "not statistically significant"
+#: In the note below a list of subgroups.
+ONE_OF_SIMILAR = "of similar or complementary subgroups, one is listed"
 NONE_CHOSEN = "No model was chosen"
 NO_IMPROVEMENT_SHORTLY = "no improvement"
 NOT_A_ROW = "not a row of the data"

@@ -134,8 +134,8 @@ def test_a_list_explains_its_marks(spec):
     assert gaps["age 29 and under, sex = male"] == "−1.0†"
     assert gaps["sex = female"] == "−1.0?"
     assert "†: the data rows do not show the gap in the copies" in grid.note
-    assert "?: not statistically significant (corrected p above 0.05)" in grid.note
-    assert "of similar or complementary subgroups, one is listed" in grid.note
+    assert f"?: {phrases.NOT_SIGNIFICANT} (corrected p above 0.05)" in grid.note
+    assert phrases.ONE_OF_SIMILAR in grid.note
     clear = subgroups.listed(spec, MINED, findings(spec, (ELDERS,)))
     assert clear.caption.startswith("Subgroups with a")
     assert "†" not in clear.note

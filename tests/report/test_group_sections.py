@@ -280,16 +280,6 @@ def test_no_number_of_queries_is_promised_for_each_instance(text):
     assert "queried once for each of the" not in text
 
 
-@pytest.mark.parametrize("similar", [True, False])
-def test_that_similar_subgroups_are_left_out_is_said_where_some_are(tmp_path, similar):
-    other = msgspec.structs.replace(RULE, leader=0, conditions=(Condition("age", low=50.0),))
-    chance = msgspec.structs.replace(RULE, low=-0.1, high=0.1, score=0.01, p=1.0)
-    with people_store(tmp_path, ("sex", "age")) as store:
-        measured(store, "testsgd", (MINED, RULE, other if similar else chance))
-        said = "of similar or complementary subgroups, one is listed"
-        assert (said in text_of(store)) is similar
-
-
 def test_limits_are_told_by_subject(audited):
     report = make_report(audited)
     heads = [each.text for each in blocks_of(section_of(report, "limits"), "Heading")]

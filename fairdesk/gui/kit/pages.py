@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
-from PySide6.QtGui import QMoveEvent, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QWidget
 
 from fairdesk.gui.kit import layouts, parts, theme
@@ -95,79 +95,6 @@ class Pages(QScrollArea):
             parts.make_room(page, bar)
             width = max(width - bar, least.width())
         self.stack.resize(width, max(height, _needed(page, width)))
-
-
-class Staying(QWidget):
-    """The place of a panel in a page that scrolls: the panel keeps to what is in sight of it.
-
-    Parameters
-    ----------
-    panel : QWidget
-        What stays in sight, in its least height at least.
-    """
-
-    def __init__(self, panel: QWidget) -> None:
-        super().__init__()
-        self._panel = panel
-        self._area: QScrollArea | None = None
-        self._stays = True
-        panel.setParent(self)
-
-    def follow(self, area: QScrollArea) -> None:
-        """Follow the area that scrolls the page."""
-        self._area = area
-        bar = area.verticalScrollBar()
-        bar.valueChanged.connect(self._arrange)
-        # it changes with the height of the area, too
-        bar.rangeChanged.connect(self._arrange)
-
-    def set_staying(self, *, stays: bool) -> None:
-        """Let the panel stay in sight, or fill its place where nothing is beside it."""
-        self._stays = stays
-        self.updateGeometry()
-        self._arrange()
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Ask for the panel's width; its height is that of what is beside it."""
-        hint = self._panel.sizeHint().boundedTo(self._panel.maximumSize())
-        return QSize(hint.width(), self._least().height()) if self._stays else hint
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Return the panel's least size."""
-        return self._least()
-
-    def event(self, event: QEvent) -> bool:
-        """Follow what the panel needs."""
-        if event.type() == QEvent.Type.LayoutRequest:
-            self.updateGeometry()
-            self._arrange()
-        return super().event(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Give the panel the width there is."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    def moveEvent(self, event: QMoveEvent) -> None:  # noqa: N802 - Qt's name
-        """Keep the panel in sight where what is above it takes more room."""
-        super().moveEvent(event)
-        self._arrange()
-
-    def _least(self) -> QSize:
-        return self._panel.minimumSizeHint().expandedTo(self._panel.minimumSize())
-
-    def _arrange(self) -> None:
-        """Put the panel where its place is in sight."""
-        begin, height = 0, self.height()
-        page = self._area.widget() if self._area is not None else None
-        if self._area is not None and page is not None and self._stays:
-            top = self.mapTo(page, QPoint()).y()
-            seen = self._area.verticalScrollBar().value() + theme.GAP
-            begin = max(seen - top, 0)
-            end = seen + self._area.viewport().height() - 2 * theme.GAP - top
-            height = max(min(end, height) - begin, self._least().height())
-        height = min(height, self._panel.maximumHeight(), self.height())
-        self._panel.setGeometry(0, min(begin, self.height() - height), self.width(), height)
 
 
 def _needed(page: QWidget, width: int) -> int:

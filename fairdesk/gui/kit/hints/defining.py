@@ -82,7 +82,8 @@ class _HeadDefinitions(QObject):
         model, across = head.model(), head.orientation()
         if column < 0 or model.headerData(column, across, Qt.ItemDataRole.ToolTipRole):
             return False
-        found = terms_in(str(model.headerData(column, across) or ""))
+        # a title may be in two lines
+        found = terms_in(str(model.headerData(column, across) or "").replace("\n", " "))
         if not found:
             return False
         left = head.sectionViewportPosition(column)

@@ -134,7 +134,8 @@ def open_folds(shown):
 
 
 def header(figures):
-    return [figures.horizontalHeaderItem(at).text() for at in range(figures.columnCount())]
+    heads = (figures.horizontalHeaderItem(at).text() for at in range(figures.columnCount()))
+    return [head.replace("\n", " ") for head in heads]
 
 
 # Before a run, and out of sight

@@ -78,7 +78,8 @@ def test_a_subgroups_gap_opens_it_in_the_list(qtbot, answered):
         parts_of(answered, Question.SUBGROUPS)
         click(qtbot, chart, key)
         assert page_of(answered) == GROUPS
-        assert answered.groups.findings.list.finding.key == (part.outcome, part.conditions)
+        found = answered.groups.findings.finding.rule_set
+        assert (found.outcome, found.conditions) == (part.outcome, part.conditions)
 
 
 def test_the_bar_of_an_attribute_lists_its_pairs_by_keyboard_too(qtbot, answered):

@@ -7,6 +7,7 @@ from fairdesk.gui.commands import Commands, Found
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.workspace.common.page_names import DATA, EXAMPLES, GROUPS, NAMES
+from fairdesk.wording.rules import rule_phrase
 from tests.gui.group_figures import FIGURES
 from tests.gui.workspace.groups import test_page
 from tests.gui.workspace.groups.test_group_tables import measure
@@ -94,13 +95,17 @@ def test_a_group_is_chosen_in_the_table_of_its_attribute(qtbot, window):
 
 def test_a_subgroup_is_chosen_in_the_list(qtbot, window):
     findings = window.workspace.groups.findings
+
+    def phrase():
+        return rule_phrase(window.workspace._session.spec, findings.finding.rule_set.conditions)
+
     listed = choose(window, "subgroup:")
     choose(window, listed[-1])
-    assert f"Subgroup: {findings.list.finding.phrase}" == listed[-1]
+    assert f"Subgroup: {phrase()}" == listed[-1]
     # whatever the list is filtered by
-    findings._search.setText(findings.list.finding.phrase)
+    findings._search.setText(phrase())
     choose(window, listed[0])
-    assert f"Subgroup: {findings.list.finding.phrase}" == listed[0]
+    assert f"Subgroup: {phrase()}" == listed[0]
 
 
 def test_a_term_is_found_without_an_audit_too(qtbot, window):
