@@ -104,7 +104,7 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     assert "! below 0.80" in text
     assert "SAME APPLICANT, SEX CHANGED: " in text
     assert "  sex  6 of 200  3.0 %  4 lose, 2 gain" in text
-    assert "PROVEN     120 of 200 applicants: proven unchanged, even after one other" in text
+    assert f"PROVEN     Of at least 156 applicants {phrases.UNAFFECTED} sex, 120" in text
     assert "EXAMPLES" in text
     assert text.splitlines()[-1].startswith("Done     4 methods")
 
@@ -145,7 +145,7 @@ def test_a_share_that_the_report_does_not_quote_is_not_printed(tmp_path):
     text = screen.screen(found._replace(runs=tuple(without)))
     assert "81.2" not in text
     assert "9.3" not in text
-    assert "PROVEN     Only of combinations of values, which are not people" in text
+    assert f"PROVEN     Only of {phrases.MODEL_OF_DATA}, or of combinations of values" in text
 
 
 def test_a_companion_that_is_not_confirmed_leaves_the_answer_open(tmp_path):

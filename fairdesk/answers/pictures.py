@@ -13,13 +13,12 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.forest import Ratio, Ratios
 from fairdesk.charts.kinds.gaps import Gap, Gaps
 from fairdesk.charts.kinds.models import Models
-from fairdesk.charts.kinds.proof import Spaces, spaces_of
+from fairdesk.charts.kinds.proof import proven_bar
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.kinds.study import Studies, studied
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import AuditStudy, Share
-from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.results.trials import chosen_of, trial_of
 from fairdesk.wording import comparisons, words
@@ -145,11 +144,8 @@ def _alone_bar(
 
 
 def proof(spec: AuditSpec, run: RunRecord | RunState, shown: Sequence[Metric]) -> Pictured:
-    """Draw what is certified, falsified and undecided: of the population, else of the domain."""
-    proven = [each for each in shown if isinstance(each, Proven)]
-    of_people = [each for each in proven if each.of == "people"]
-    of_domain = [each for each in proven if each.of == "domain"]
-    chart = Spaces(spaces_of(spec, of_people or of_domain or shown))
+    """Draw what is certified, falsified and undecided."""
+    chart = proven_bar(spec, shown)
     pairs = PairsOf(run.id) if run.found else None
     return Pictured(chart, tuple(pairs if each else None for each in chart.falsified))
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.proofs import GroupRate, Proven, ProvenRates
+from fairdesk.results.rounding import exactly
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
@@ -63,7 +65,10 @@ class BoundedRate:
         """Both bounds, rounded outwards; dashes where they are not shown."""
         if not self.is_shown:
             return "–", "–"
-        return proof_words.least_rate(self.proven.low), proof_words.most_rate(self.proven.high)
+        return (
+            proof_words.percent_down(exactly(self.proven.low), 2),
+            proof_words.percent_up(min(exactly(self.proven.high), Fraction(1)), 2),
+        )
 
 
 def decision_tables(runs: Sequence[RunRecord | RunState]) -> tuple[GroupTable, ...]:
@@ -101,15 +106,18 @@ def misfit_sentence(
     spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[GroupTable]
 ) -> str:
     """Name the groups that the model of the data does not fit; empty where it fits all."""
-    found = [each for each in figures if isinstance(each, ProvenRates)]
-    groups = words.joined(
-        [group for each in found for group in _unfit(each, bounded_rates(spec, each, tables))]
-    )
+    groups = [
+        f"{words.quoted(rates.attribute)} = {each.value}"
+        for rates in figures
+        if isinstance(rates, ProvenRates)
+        for each in bounded_rates(spec, rates, tables)
+        if each.is_outside
+    ]
     if not groups:
         return ""
     return say(
         "The model of the data does not fit {groups}: its shares are not shown.",
-        groups=groups,
+        groups=words.joined(groups),
     )
 
 
@@ -125,78 +133,15 @@ def without_misfit(
     return tuple(each for each in figures if not (isinstance(each, Proven) and each.of == "people"))
 
 
-def _unfit(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> list[str]:
-    """Name those of an attribute's groups that the model of the data does not fit."""
-    name = words.quoted(rates.attribute)
-    return [f"{name} = {each.value}" for each in bounded if each.is_outside]
-
-
-def concludes(rates: ProvenRates, bounded: Sequence[BoundedRate]) -> bool:
-    """Return whether anything can be concluded from the bounds of an impact ratio."""
-    return not proof_words.is_too_wide(rates) and not any(each.is_outside for each in bounded)
-
-
-def counted_ratio(rates: ProvenRates, tables: Sequence[GroupTable]) -> float | None:
-    """Return the impact ratio of the attribute that was counted in the data rows, if one was."""
+def ratio_sentence(rates: ProvenRates, tables: Sequence[GroupTable]) -> str:
+    """Say what is proven of an impact ratio, or that nothing follows, and what was counted."""
+    said = proof_words.proven_ratio_sentence(rates)
     table = _of_attribute(rates, tables)
     worst = None if table is None else worst_of(table)
-    return None if worst is None else worst.impact_ratio
-
-
-def concluded_ratio_sentence(
-    rates: ProvenRates,
-    bounded: Sequence[BoundedRate],
-    tables: Sequence[GroupTable],
-    where: str = "",
-) -> str:
-    """Say what is proven of an impact ratio, or that nothing follows, and what was counted.
-
-    Parameters
-    ----------
-    where : str, optional
-        Where the ratio of the data rows is shown: ``section 4``.
-    """
-    if concludes(rates, bounded):
-        return proof_words.proven_ratio_sentence(rates)
-    said = proof_words.proven_ratio_sentence(rates)
-    if any(each.is_outside for each in bounded):
-        said = say(
-            "No conclusion on the impact ratio by {name}: the bounds of {groups} are not shown, as "
-            "the model of the data does not fit.",
-            name=words.quoted(rates.attribute),
-            groups=words.joined(_unfit(rates, bounded)),
-        )
-    counted = counted_ratio(rates, tables)
-    if counted is None:
+    if not proof_words.is_too_wide(rates) or worst is None or worst.impact_ratio is None:
         return said
-    ratio = say(
-        "Counted in the data rows: {ratio}{where}.",
-        ratio=words.plain(counted, 2),
-        where=f" ({where})" if where else "",
-    )
-    return f"{said} {ratio}"
-
-
-def rates_sentences(
-    spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[GroupTable]
-) -> tuple[str, ...]:
-    """Say between which bounds each group's rate is proven to be, and what follows from them."""
-    out = []
-    for rates in figures:
-        if not isinstance(rates, ProvenRates):
-            continue
-        bounded = bounded_rates(spec, rates, tables)
-        groups = "; ".join(
-            say("{group} {ends}", group=each.group, ends=words.ends(*each.ends))
-            for each in bounded
-            if each.is_shown
-        )
-        said = groups and say(
-            "Selection rates in the population (a model of the data), proven bounds: {groups}.",
-            groups=groups,
-        )
-        out.append(" ".join(filter(None, (said, concluded_ratio_sentence(rates, bounded, tables)))))
-    return tuple(out)
+    ratio = words.plain(worst.impact_ratio, 2)
+    return f"{said} {say('Counted in the data rows: {ratio}.', ratio=ratio)}"
 
 
 def _of_attribute(rates: ProvenRates, tables: Sequence[GroupTable]) -> GroupTable | None:

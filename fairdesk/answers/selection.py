@@ -20,14 +20,8 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange, Share
-from fairdesk.results.proofs import NeighbourhoodCounts
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording.certified.neighbourhoods import (
-    UNLIKE,
-    neighbourhood_statement,
-    neighbourhoods_of,
-)
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
@@ -36,14 +30,8 @@ from fairdesk.wording.groups import terms as term_words
 from fairdesk.wording.groups.impact_ratio import shown_of, worst_of, worst_statement
 from fairdesk.wording.groups.tables import group_text
 from fairdesk.wording.language import say, say_many
-from fairdesk.wording.proofs import (
-    covers_sentence,
-    estimated_sentence,
-    proven_fractions,
-    proven_of,
-    proven_statement,
-    standing_of,
-)
+from fairdesk.wording.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.proofs import main_proof, proven_fractions, proven_of
 from fairdesk.wording.statements import Statement, unmeasured
 
 Run = RunRecord | RunState
@@ -510,33 +498,13 @@ def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     """
     tried = _among(runs, Question.CERTAIN)
     around = next((each for each in reversed(tried) if _decides_rows(each)), None)
-    run = best_run(Question.CERTAIN, tried)
-    best = None if run is None else proven_of(run.figures)
-    if run is not None and best is None and around is None:
-        around = run if neighbourhoods_of(run.figures) is not None else None
-    if around is not None:
-        return _certain_around(spec, around, runs)
-    if run is not None and best is not None:
+    run = around or best_run(Question.CERTAIN, tried)
+    if run is not None:
         shown = without_misfit(spec, run.figures, decision_tables(runs))
-        weighted, of_people = proven_of(shown, "population"), proven_of(shown, "people")
-        lead = best if of_people is None else of_people
-        details = []
-        # beside a share of the population, those of combinations would be read as of people
-        if of_people is None:
-            details.append(estimated_sentence(best))
-            if weighted is not None:
-                further = say(
-                    "Data-weighted (attributes assumed independent): {shares}.",
-                    shares=standing_of(weighted),
-                )
-                details.insert(0, further)
-        said = proven_statement(lead)
-        if of_people is not None:
-            details.append(_why_proven(spec, runs))
-            # the small chart has the shares
-            said = msgspec.structs.replace(said, brief=covers_sentence(spec))
-        drawn = pictures.proof(spec, run, shown)
-        return _answer(Question.CERTAIN, said, details, run, tried, drawn)
+        said, details = figures.certified_statement(spec, run, shown)
+        if main_proof(shown) is not None or neighbourhoods_of(shown) is not None:
+            drawn = pictures.proof(spec, run, shown)
+            return _answer(Question.CERTAIN, said, details, run, tried, drawn)
     exact = [each for each in best_shares(runs) if each[1].whom == "domain" and each[1].exact]
     if not exact:
         return Answer(Question.CERTAIN, unmeasured(""))
@@ -549,32 +517,6 @@ def _decides_rows(run: Run) -> bool:
     """Return whether a run certified around the data rows, and left few of them undecided."""
     found = neighbourhoods_of(run.figures)
     return found is not None and found.undecided <= _FEW * found.rows
-
-
-def _certain_around(spec: AuditSpec, run: Run, runs: Sequence[Run]) -> Answer:
-    """Say what is certified of the rows with their neighbours."""
-    tried = _among(runs, Question.CERTAIN)
-    (found,) = (each for each in run.figures if isinstance(each, NeighbourhoodCounts))
-    said, drawn = neighbourhood_statement(spec, found), pictures.proof(spec, run, run.figures)
-    return _answer(Question.CERTAIN, said, (say(UNLIKE),), run, tried, drawn)
-
-
-def _why_proven(spec: AuditSpec, runs: Sequence[Run]) -> str:
-    """Say what a proof for the population adds to the share that was counted, if one was."""
-    covers = covers_sentence(spec)
-    counted = [
-        share
-        for _, share in best_shares(runs)
-        if share.whom == "data" and share.exact and comparisons.is_answered(spec, share)
-    ]
-    if not counted:
-        return covers
-    above = say(
-        "The {share} above is counted among the {people} in the data.",
-        share=figures.short_share(counted[0]),
-        people=words.plural(spec.person),
-    )
-    return f"{above} {covers}"
 
 
 def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

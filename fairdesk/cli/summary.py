@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.observed import Observed, observed
-from fairdesk.answers.rates import decision_tables, rates_sentences, without_misfit
+from fairdesk.answers.rates import decision_tables
 from fairdesk.answers.selection import answers, best_run, best_shares, pairs_found
 from fairdesk.app.audit import Outcome, warnings_of
-from fairdesk.app.outputs import AUDIT_FILE, MANIFEST, OUTPUTS, REPORT
+from fairdesk.app.outputs import AUDIT_FILE, MANIFEST, OUTPUTS
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import AuditSpec
@@ -19,24 +19,22 @@ from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.records import Agreement, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.log import recorded_agreement, recorded_note
-from fairdesk.document import subgroups
+from fairdesk.cli.terminal import table_lines
+from fairdesk.document import blocks, proofs, subgroups
 from fairdesk.document.board import board
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven
 from fairdesk.wording import comparisons, figures, inspected, words
-from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.companions import companion_said
 from fairdesk.wording.groups.impact_ratio import is_shown, lowest, of_main_kind, shown_of, worst_of
 from fairdesk.wording.groups.tables import outcome_of, rate_of, reference_of
 from fairdesk.wording.groups.terms import by_category, category_statement
+from fairdesk.wording.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.pairs import plausible_pairs
-from fairdesk.wording.proofs import model_sentence, proven_of, proven_statement
+from fairdesk.wording.proofs import VERDICTS
 
-#: So many pairs of values whose decision differs are printed: those that differ most.
-_MOST_PAIRS = 3
 #: Runs of these kinds are in the tables above the others.
 _IN_TABLES = (QuestionKind.RATES, QuestionKind.SHARE)
 
@@ -299,15 +297,13 @@ def results(audit: Finished, *, counted: bool) -> Iterator[tuple[str, str]]:
         run, said = runs.get(each.run or 0), each.said
         if each.question not in _LEADS or not each.known or run is None:
             continue
-        text, label = said.sentence, f"{said.label[:1].lower()}{said.label[1:]}"
+        text = said.sentence
         match each.question:
             case Question.EXAMPLE if said.evidence:
                 found = words.counted(pairs_found(audit.runs), "discriminatory pair")
                 text = f"{found}: examples, not a rate."
-            case Question.CERTAIN if neighbourhoods_of(run.figures) is not None:
-                text = f"{said.value}: {label}."
-            case Question.CERTAIN if counted and said.evidence == "proven":
-                text = "Only of combinations of values, which are not people: see the report."
+            case Question.CERTAIN if counted and neighbourhoods_of(run.figures) is None:
+                text = "Only of a model of the data, or of combinations of values: see the report."
             case Question.SUBGROUPS:
                 added = subgroups.added(audit.spec, run, audit.tables("decisions"))
                 text = (added or said).shortest
@@ -345,33 +341,35 @@ def _run_lines(audit: Finished, run: RunRecord, *, short: bool) -> tuple[str, ..
     """Say what came of one run; shortly where there are several."""
     spec, title = audit.spec, METHODS[run.spec.method].title
     share = audit.plausible.get(run.id)
-    said = figures.headline(spec, run, None if share is None else share.reference)
-    if short and said.value:
-        return (f"{title}: {said.sentence} {words.capital(figures.effort(run))}.",)
-    tables = decision_tables(audit.runs)
-    quoted = without_misfit(spec, run.figures, tables)
-    of_people = proven_of(quoted, "people")
-    rest = [each for each in quoted if not (isinstance(each, Proven) and each.of == "people")]
-    pairs = [each for each in run.figures if isinstance(each, PairShare)]
-    differing = sorted(pairs, key=lambda pair: -pair.falsified)[:_MOST_PAIRS]
-    worst = [each for each in differing if each.falsified]
-    others = (each for each in rest if not isinstance(each, PairShare))
-    more = len(pairs) - len(worst)
+    effort = f"{words.capital(figures.effort(run))}."
+    if method_named(run.method).answers is QuestionKind.PROOF:
+        said = proofs.compose(spec, run, audit.runs, decision_tables(audit.runs))
+        sentences = [each for block in said for each in _told(block)]
+        if short and isinstance(said[0], blocks.Statement):
+            return (f"{title}: {sentences[0]} {effort}",)
+        sentences.append(VERDICTS)
+    else:
+        headline = figures.headline(spec, run, None if share is None else share.reference)
+        if short and headline.value:
+            return (f"{title}: {headline.sentence} {effort}",)
+        found = figures.sentences(spec, run.figures)
+        sentences = [headline.sentence, *figures.alone_sentences(spec, run)]
+        sentences += [each for each in found if each not in headline.sentence]
     return (
         *([f"{title}:"] if short else []),
-        said.sentence,
-        *figures.alone_sentences(spec, run),
-        *(each for each in figures.sentences(spec, (*others, *worst)) if each not in said.sentence),
-        *([proven_statement(of_people).sentence, model_sentence(spec)] if of_people else []),
-        *rates_sentences(spec, run.figures, tables),
-        *([_more_pairs(more, audit.files)] if more > 0 else []),
+        *sentences,
         *([plausible_pairs(share).sentence] if share is not None else []),
         *([run.message] if run.state == "done" and run.message else []),
-        f"{words.capital(figures.effort(run))}.",
+        effort,
     )
 
 
-def _more_pairs(n_pairs: int, files: Mapping[str, str]) -> str:
-    """Say where the rest of the pairs of values is, which would fill the terminal."""
-    said = f"{words.counted(n_pairs, 'other pair')} of values"
-    return f"{said} in {files[REPORT]}." if REPORT in files else f"{said}."
+def _told(block: blocks.Block) -> Iterator[str]:
+    """Yield what a block says in sentences, or as a table; charts are in the report."""
+    match block:
+        case blocks.Grid():
+            yield from (block.caption, *table_lines(block.header, block.rows, block.right))
+        case blocks.Text():
+            yield f"{block.lead} {block.text}".lstrip()
+        case blocks.Statement():
+            yield " ".join((block.sentence, *block.details))

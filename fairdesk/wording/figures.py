@@ -26,32 +26,30 @@ from fairdesk.results.individual import (
     SearchPhase,
     Share,
 )
-from fairdesk.results.proofs import NeighbourhoodCounts, PairShare, Proven, Region
+from fairdesk.results.proofs import Proven
 from fairdesk.results.rounding import exactly
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording.certified.neighbourhoods import (
-    NOT_MEANT,
-    neighbourhood_standing,
-    neighbourhood_statement,
-    neighbourhoods_of,
-)
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups.subgroups import gap_statement
 from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.neighbourhoods import (
+    NOT_MEANT,
+    neighbour_sentence,
+    neighbourhood_counts,
+    neighbourhood_statement,
+    neighbourhoods_of,
+)
 from fairdesk.wording.proofs import (
-    ROUNDED,
-    VERDICTS,
-    estimated_sentence,
     least_share,
     main_proof,
-    pair_sentence,
     percent_down,
     percent_up,
+    population_note,
     proven_of,
     proven_statement,
-    region_sentence,
+    remainder_statement,
     standing_of,
 )
 from fairdesk.wording.statements import Evidence, Statement, unmeasured
@@ -99,8 +97,6 @@ _PHASES = fixed(
 PHASE_HEADER = fixed(("Instances tested", "Pairs found", "Share", "Paths"))
 #: Fewer plausible pairs are few: a table shows so many first.
 FEW_PAIRS = 500
-#: So many regions of each kind are told in sentences.
-MOST_REGIONS = 3
 
 
 def share_of_domain(figures: Iterable[Metric]) -> Share | None:
@@ -559,13 +555,11 @@ def phase_sentences(phases: Sequence[SearchPhase]) -> Iterator[str]:
 
 
 def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
-    """Say everything that was measured, a sentence or two each; of regions the largest.
+    """Say everything that was measured, a sentence or two each; of proofs nothing.
 
-    Proven rates are left out: what follows from them depends on other runs, see
-    `fairdesk.answers.rates`.
+    What these say depends on other runs, see `fairdesk.document.proofs`.
     """
     out: list[str] = []
-    regions = {"consistent": 0, "discriminatory": 0}
     excluded = True
     uncompared = [each for each in comparisons.shares_of(figures) if each not in figures]
     for figure in (*uncompared, *figures):
@@ -582,31 +576,12 @@ def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
                 out.append(gap_statement(spec, figure).sentence)
             case GradientFidelity():
                 out.append(likeness_sentence(figure))
-            case Proven():
-                said = proven_statement(figure).sentence
-                out += filter(None, (said, estimated_sentence(figure), *figure.notes))
-            case Region():
-                regions[figure.verdict] += 1
-                if regions[figure.verdict] <= MOST_REGIONS:
-                    out.append(region_sentence(spec, figure))
-            case PairShare():
-                out.append(pair_sentence(spec, figure))
     out += phase_sentences(phases_of(figures))
-    out += _of_proofs(spec, figures)
     shares = [each for each in figures if isinstance(each, Share)]
     out += filter(None, [perturbed_sentence(spec, shares), quote_sentence(spec, shares)])
     out += group_words.sentences(spec, figures)
     out += mitigation_words.sentences(spec, figures)
     return tuple(out)
-
-
-def _of_proofs(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[str]:
-    """Yield what is certified around the data rows, and what the verdicts of proofs mean."""
-    if (around := neighbourhoods_of(figures)) is not None:
-        yield neighbourhood_statement(spec, around).sentence
-        yield from (*around.notes, say(NOT_MEANT))
-    if any(isinstance(each, Proven | NeighbourhoodCounts) for each in figures):
-        yield from (say(VERDICTS), say(ROUNDED))
 
 
 def tells_of_people(run: RunRecord) -> bool:
@@ -781,14 +756,10 @@ def headline(
             elif excess := [each for each in run.figures if isinstance(each, ExcessChange)]:
                 said = excess_statement(spec, excess[-1])
         case QuestionKind.PROOF:
-            proven = proven_of(run.figures)
-            said = unmeasured(no_result(run))
-            if share is not None:
-                said = share_statement(spec, share, run.figures).with_more(uncertified(share))
-            if proven is not None:
-                said = proven_statement(proven).with_more(estimated_sentence(proven))
-            if (around := neighbourhoods_of(run.figures)) is not None:
-                said = neighbourhood_statement(spec, around)
+            # whether the population fits the data depends on other runs
+            shown = [each for each in run.figures if not _of_people(each)]
+            said, beside = certified_statement(spec, run, shown)
+            said = said.with_more(*beside)
         case QuestionKind.DIAGNOSIS:
             found = sentences(spec, run.figures)
             said = unmeasured(found[0] if found else no_result(run))
@@ -802,6 +773,37 @@ def headline(
                 said = said.with_more(share_statement(spec, share, run.figures).sentence)
     near = near_sentence(run, reference)
     return said.with_more(near, changed_answers(run), words.ending(run))
+
+
+def certified_statement(
+    spec: AuditSpec, run: RunRecord | RunState, shown: Sequence[Metric]
+) -> tuple[Statement, tuple[str, ...]]:
+    """Say what a run that certifies shows, and what belongs beside it, never in it.
+
+    Parameters
+    ----------
+    shown : sequence of Metric
+        Those of its figures that are shown, see `fairdesk.answers.rates.without_misfit`.
+    """
+    if (around := neighbourhoods_of(shown)) is not None:
+        return neighbourhood_statement(spec, around), (
+            neighbour_sentence(around),
+            say(NOT_MEANT),
+        )
+    if (proven := main_proof(shown)) is not None:
+        rest = remainder_statement(proven)
+        beside = [rest.sentence] if rest else []
+        if proven.of == "people":
+            beside = [population_note(spec)]
+        return proven_statement(proven), tuple(beside)
+    share = share_of_domain(shown)
+    if share is None or not share.n_samples:
+        return unmeasured(no_result(run)), ()
+    return share_statement(spec, share, shown).with_more(uncertified(share)), ()
+
+
+def _of_people(figure: Metric) -> bool:
+    return isinstance(figure, Proven) and figure.of == "people"
 
 
 def no_result(run: RunRecord | RunState) -> str:
@@ -829,11 +831,10 @@ def effort(run: RunRecord | RunState) -> str:
 
 def standing(run: RunRecord | RunState) -> str:
     """Say in a few words how a run stands: what it found, or what it has proven."""
-    proven = main_proof(run.figures)
-    if proven is not None:
+    if (proven := main_proof(run.figures)) is not None:
         return standing_of(proven)
     if (around := neighbourhoods_of(run.figures)) is not None:
-        return neighbourhood_standing(around)
+        return neighbourhood_counts(around)
     if _about_groups(run):
         return _standing_of_groups(run)
     if _repairs(run):

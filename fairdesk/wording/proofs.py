@@ -10,11 +10,10 @@ from typing import Literal
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.events import Metric
-from fairdesk.results.proofs import Estimated, PairShare, Proven, ProvenRates, Region
+from fairdesk.results.proofs import Proven, ProvenRates
 from fairdesk.results.rounding import exactly, percent_digits
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.rules import combination_text, rule_text
 from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.words import digits_of, interval, shown_percent
 
@@ -22,8 +21,6 @@ from fairdesk.wording.words import digits_of, interval, shown_percent
 _RATIO_DIGITS = 3
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
-#: The smallest percentage that these show.
-SMALLEST = Fraction(1, 10**_MOST_DIGITS)
 #: What is proven, by whether it is that the decision does not change.
 _PROVEN = fixed(
     {True: "Certified share: decision unchanged", False: "Falsified share: decision changes"}
@@ -59,23 +56,13 @@ NONE_PROVEN = fixed("none proven so far")
 NONE_MEANS = fixed("“None proven so far” does not mean that there are none: pairs may be known.")
 
 
-def covers_sentence(spec: AuditSpec) -> str:
-    """Say of a proof for the population what a count of the data rows lacks."""
-    return say("This also covers {people} who are not in the data.", **words.whom(spec.person))
-
-
-def model_sentence(spec: AuditSpec) -> str:
-    """Say what the population is, and what its shares are not."""
+def population_note(spec: AuditSpec) -> str:
+    """Say what a share of the population means beside a count of the rows, and what it does not."""
     return say(
-        "The population is a statistical model of the data: its shares are not shares of real "
-        "{people}.",
+        "This also covers {people} who are not in the data. The population is a statistical model "
+        "of the data: its shares are not shares of real {people}.",
         **words.whom(spec.person),
     )
-
-
-def population_note(spec: AuditSpec) -> str:
-    """Say what a share of the population means, and what it does not."""
-    return f"{covers_sentence(spec)} {model_sentence(spec)}"
 
 
 def proven_of(
@@ -92,58 +79,42 @@ def main_proof(figures: Sequence[Metric]) -> Proven | None:
 
 
 def proven_statement(proven: Proven) -> Statement:
-    """Say what is proven and what is left; what is proven is rounded down.
+    """Say what is proven and what is left: what is proven rounded down, each share as in its chart.
 
     Of the population it leads with what changes, lest the rest be read as a test that was passed.
     """
-    people, whatever = _possible(proven), _whatever(proven.attributes)
     if proven.exact:
         return _exact_statement(proven)
     alike, unlike, left = proven_fractions(proven)
-    values = {"people": people, "whatever": whatever}
+    whole = _possible(proven)
     if not alike and not unlike:
         return unmeasured(
-            say(
-                "No share of {people} is certified or falsified: all is undecided.",
-                **values,
-            )
+            say("No share of {people} is certified or falsified: all is undecided.", people=whole)
         )
-    digits = digits_of_proof(alike, unlike, left)
-    values["left"] = percent_up(left, digits)
-    if proven.of == "people" and alike and unlike:
-        return _of_people(alike, unlike, left, values)
-    values["Share"] = words.capital(_at_least(alike or unlike, digits))
-    if not unlike:
-        sentence = say(
-            "{Share} of {people} is certified: the decision is the same {whatever}. "
-            "{None_falsified}; at most {left} is undecided.",
-            None_falsified=words.capital(_none_falsified(proven)),
-            **values,
-        )
-    elif not alike:
-        sentence = say(
-            "{Share} of {people} is falsified: the decision is not the same {whatever}. "
-            "No share is certified; at most {left} is undecided.",
-            **values,
-        )
-    else:
-        sentence = say(
-            "{Share} of {people} is certified: the decision is the same {whatever}; {unlike} "
-            "is falsified: the decision changes; at most {left} is undecided.",
-            unlike=_at_least(unlike, digits),
-            **values,
-        )
-    brief = say(
-        "Of {people}. {falsified}; at most {left} is undecided.",
-        falsified=say(
-            "{Share} is falsified (the decision changes)",
-            Share=words.capital(_at_least(unlike, digits)),
-        )
-        if unlike
-        else words.capital(_none_falsified(proven)),
-        **values,
+    same = say(
+        "is provably the same {whatever} for {share}",
+        whatever=_whatever(proven.attributes),
+        share=least_share(alike),
     )
-    return Statement("proven", say(_PROVEN[bool(alike)]), values["Share"], sentence, brief)
+    changes = say("provably changes for {share}", share=least_share(unlike))
+    clauses, share, label = [same, changes], alike or unlike, say(_PROVEN[bool(alike)])
+    if proven.of == "people" and alike and unlike:
+        clauses, share = [changes, same], unlike
+        label = say("Decision provably changes, in a model of the data")
+    first, second = clauses if alike else reversed(clauses)
+    rest = say("it {proven}", proven=second)
+    if not alike:
+        rest = say("no share is certified")
+    elif not unlike:
+        rest = _none_falsified(proven)
+    rest = say("{rest}; at most {left} is undecided.", rest=rest, left=most_percent(left))
+    return Statement(
+        "proven",
+        label,
+        words.capital(least_share(share)),
+        say("The decision {first} of {people}; {rest}", first=first, people=whole, rest=rest),
+        say("Of {people}; {rest}", people=whole, rest=rest),
+    )
 
 
 def _none_falsified(proven: Proven) -> str:
@@ -159,103 +130,37 @@ def _none_falsified(proven: Proven) -> str:
     )
 
 
-def _of_people(
-    alike: Fraction, unlike: Fraction, left: Fraction, values: dict[str, str]
-) -> Statement:
-    # each share as in its chart: with as many decimals as it takes
-    values["alike"], values["unlike"] = least_share(alike), least_share(unlike)
-    values["left"] = most_percent(left)
-    sentence = say(
-        "The decision provably changes for {unlike} of {people}, and is provably the same "
-        "{whatever} for {alike}; at most {left} is undecided.",
-        **values,
-    )
-    brief = say(
-        "Of {people}. Decision provably unchanged: {alike}; undecided: at most {left}.", **values
-    )
-    label = say("Decision provably changes, in a model of the data")
-    return Statement("proven", label, words.capital(values["unlike"]), sentence, brief)
-
-
-def estimated_sentence(proven: Proven) -> str:
-    """Say what sampling tells of the undecided part; empty where nobody was drawn from it."""
-    estimated = proven.estimated
-    alike, unlike, left = proven_fractions(proven)
-    if estimated is None or not estimated.n_samples or not left:
-        return ""
-    if not alike and not unlike:
-        whom = say("In {people}", people=_possible(proven))
-    else:
-        digits = digits_of_proof(alike, unlike, left)
-        whom = say("In the undecided {share}", share=percent_up(left, digits))
-    digits = digits_of(estimated.low, estimated.high)
-    if not estimated.discriminatory:
-        return say(
-            "{Of_whom}, the decision changes for at most {most} ({confidence} confidence): "
-            "it changed for 0 of {n} drawn at random. This is statistical, not certified.",
-            Of_whom=whom,
-            most=percent_up(exactly(estimated.high), digits),
-            confidence=words.percent(estimated.confidence, 1.0, 0),
-            n=words.number(estimated.n_samples),
-        )
-    return say(
-        "{Of_whom}, the decision changes for an estimated {share} ({interval}): statistical, "
-        "not certified.",
-        Of_whom=whom,
-        share=shown_percent(estimated.estimate, digits),
-        interval=interval(estimated.low, estimated.high, estimated.confidence, digits),
-    )
-
-
 def remainder_statement(proven: Proven) -> Statement | None:
-    """Say the same by itself, with its counts; ``None`` where nobody was drawn."""
+    """Say what sampling shows of the undecided part; ``None`` where none was drawn from it.
+
+    The share of those drawn that changed is another: what is decided of their regions is left out.
+    """
     estimated = proven.estimated
     alike, unlike, left = proven_fractions(proven)
     if estimated is None or not estimated.n_samples or not left:
         return None
     digits = digits_of(estimated.low, estimated.high)
-    values = {
-        "whom": say(
-            "the undecided {share}",
-            share=percent_up(left, digits_of_proof(alike, unlike, left)),
-        )
-        if alike or unlike
-        else say("the input domain"),
-        "drawn": say(
-            "{drawn} Statistical, not certified.",
-            drawn=drawn_sentence(estimated),
-        ),
-    }
     if estimated.discriminatory:
         value = shown_percent(estimated.estimate, digits)
-        said = say(
-            "The decision changes for an estimated {share} ({ends}) of {whom}: {drawn}",
-            share=value,
-            ends=interval(estimated.low, estimated.high, estimated.confidence, digits),
-            **values,
-        )
+        ends = interval(estimated.low, estimated.high, estimated.confidence, digits)
+        share = say("an estimated {share} ({ends})", share=value, ends=ends)
     else:
         most = say("at most {share}", share=percent_up(exactly(estimated.high), digits))
         value = words.capital(most)
-        said = say(
-            "The decision changes for {most} ({confidence} confidence) of {whom}: {drawn}",
-            most=most,
-            confidence=words.percent(estimated.confidence, 1.0, 0),
-            **values,
-        )
-    return Statement("estimated", say("Estimated in the undecided part"), value, said)
-
-
-def drawn_sentence(estimated: Estimated) -> str:
-    """Say from what the undecided part is estimated.
-
-    The share of those drawn that changed is another: what is decided of their regions is left out.
-    """
-    return say_many(
+        confidence = words.percent(estimated.confidence, 1.0, 0)
+        share = say("{most} ({confidence} confidence)", most=most, confidence=confidence)
+    said = say_many(
         estimated.n_samples,
-        "estimated from {n} combination drawn at random from regions that are not fully decided.",
-        "estimated from {n} combinations drawn at random from regions that are not fully decided.",
+        "The decision changes for {share} of {whom}: estimated from {n} combination drawn at "
+        "random from regions that are not fully decided. Statistical, not certified.",
+        "The decision changes for {share} of {whom}: estimated from {n} combinations drawn at "
+        "random from regions that are not fully decided. Statistical, not certified.",
+        share=share,
+        whom=say("the undecided {share}", share=most_percent(left))
+        if alike or unlike
+        else say("the input domain"),
     )
+    return Statement("estimated", say("Estimated in the undecided part"), value, said)
 
 
 def about_percent(value: float) -> str:
@@ -265,55 +170,6 @@ def about_percent(value: float) -> str:
     # nought and whole are told as bounds already
     bound = value < 1 and round(100 * value, 2) in (0, 100)
     return text if bound else say("about {share}", share=text)
-
-
-def region_sentence(spec: AuditSpec, region: Region) -> str:
-    """Say what is proven of every combination in a box, and how many these are."""
-    verdict = (
-        say(
-            "certified: the decision is the same {whatever}",
-            whatever=_whatever(words.protected_names(spec.domain)),
-        )
-        if region.verdict == "consistent"
-        else say("falsified: the decision changes {when}", when=words.when_changes(spec.domain))
-    )
-    share = exactly(region.share)
-    rule = rule_text(spec, region.conditions) if region.conditions else ""
-    return say_many(
-        int(region.people),
-        "The combination{rule} is {verdict}. That is {share} of the input domain, and {common} "
-        "data-weighted (attributes assumed independent).",
-        "All {n} combinations{rule} are {verdict}. That is {share} of the input domain, and "
-        "{common} data-weighted (attributes assumed independent).",
-        rule=say(" with {rule}", rule=rule) if rule else "",
-        verdict=verdict,
-        share=_at_least(share, _digits_for(share)),
-        common=about_percent(region.population),
-    )
-
-
-def pair_sentence(spec: AuditSpec, pair: PairShare) -> str:
-    """Say what is proven of two combinations of protected values alone."""
-    unlike, alike = exactly(pair.falsified), exactly(pair.certified)
-    first, second = (
-        combination_text(spec, pair.attributes, codes) for codes in (pair.first, pair.second)
-    )
-    values = {"first": first, "second": second}
-    if pair.exact:
-        return say(
-            "The decision differs between {first} and {second} for {share} of the input "
-            "domain: every combination is decided.",
-            share=percent_down(unlike, _digits_for(unlike)),
-            **values,
-        )
-    digits = digits_of_proof(alike, unlike, 1 - alike - unlike)
-    return say(
-        "The decision differs between {first} and {second} for {unlike} of the input domain, "
-        "and is the same for {alike}.",
-        unlike=_at_least(unlike, digits),
-        alike=_at_least(alike, digits),
-        **values,
-    )
 
 
 def proven_ratio_sentence(rates: ProvenRates) -> str:
@@ -344,21 +200,16 @@ def is_too_wide(rates: ProvenRates) -> bool:
 
 
 def ratio_ends(rates: ProvenRates) -> str:
-    """Write the ends of an impact ratio, rounded outwards: ``0.351 to 0.402``."""
-    return words.ends(*ratio_bounds(rates))
-
-
-def ratio_bounds(rates: ProvenRates) -> tuple[str, str]:
-    """Write both ends of an impact ratio, rounded outwards, each by itself.
+    """Write the ends of an impact ratio, rounded outwards: ``0.351 to 0.402``.
 
     A ratio below the four-fifths threshold is never written as the threshold itself.
     """
     low, high = exactly(rates.ratio_low), exactly(rates.ratio_high)
-    limit, digits = FOUR_FIFTHS, _RATIO_DIGITS
-    while high < limit <= _raised(high, digits):
+    digits = _RATIO_DIGITS
+    while high < FOUR_FIFTHS <= _raised(high, digits):
         digits += 1
     lowered = Fraction(floor(low * 10**_RATIO_DIGITS), 10**_RATIO_DIGITS)
-    return (
+    return words.ends(
         words.plain(float(lowered), _RATIO_DIGITS),
         words.plain(float(min(_raised(high, digits), Fraction(1))), digits),
     )
@@ -366,16 +217,6 @@ def ratio_bounds(rates: ProvenRates) -> tuple[str, str]:
 
 def _raised(value: Fraction, digits: int) -> Fraction:
     return Fraction(ceil(value * 10**digits), 10**digits)
-
-
-def least_rate(low: float) -> str:
-    """Write the lower bound of a rate, rounded down."""
-    return percent_down(exactly(low), 2)
-
-
-def most_rate(high: float) -> str:
-    """Write the upper bound of a rate, rounded up; never above the whole."""
-    return percent_up(min(exactly(high), Fraction(1)), 2)
 
 
 def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
@@ -390,12 +231,6 @@ def proven_fractions(proven: Proven) -> tuple[Fraction, Fraction, Fraction]:
     return alike, unlike, exactly(proven.undecided)
 
 
-def digits_of_proof(alike: Fraction, unlike: Fraction, left: Fraction) -> int:
-    """Choose decimals of percentages that show the smallest of three shares, if any decimals do."""
-    shares = (alike, unlike, left)
-    return max(_digits_for(each) for each in shares if not 0 < each * 100 < SMALLEST)
-
-
 def percent_down(share: Fraction, digits: int) -> str:
     """Write a share from 0 to 1, rounded down: never 100 for less, nor 0 for more."""
     text = percent_digits(share, digits)
@@ -407,18 +242,13 @@ def percent_down(share: Fraction, digits: int) -> str:
 def least_percent(share: float | Fraction) -> str:
     """Write a proven share by itself: rounded down, with as many decimals as it takes."""
     exact = exactly(share)
-    return percent_down(exact, _digits_for(exact))
+    return words.percent_of("100") if exact == 1 else percent_down(exact, _digits_for(exact))
 
 
 def most_percent(share: float | Fraction) -> str:
     """Write an upper bound by itself: rounded up, with as many decimals as it takes."""
     exact = exactly(share)
-    return percent_up(exact, _digits_for(exact))
-
-
-def pair_share(share: float, *, exact: bool) -> str:
-    """Write what is proven of two sets of protected values alone; in words where nothing is."""
-    return least_percent(share) if share or exact else say(NONE_PROVEN)
+    return words.percent_of("100") if exact == 1 else percent_up(exact, _digits_for(exact))
 
 
 def percent_up(share: Fraction, digits: int) -> str:
@@ -426,35 +256,25 @@ def percent_up(share: Fraction, digits: int) -> str:
     return _percent(percent_digits(share, digits, up=True))
 
 
-def standing_of(proven: Proven) -> str:
-    """Say in a few words what is proven, and what is left."""
-    alike, unlike, left = proven_fractions(proven)
-    digits = digits_of_proof(alike, unlike, left)
-    if proven.exact:
-        return say(
-            "{alike} proven unchanged (certified), {unlike} "
-            "proven to change (falsified), {left} undecided",
-            alike=percent_down(alike, digits),
-            unlike=percent_down(unlike, digits),
-            left=percent_up(left, digits),
-        )
-    return say(
-        "{alike} proven unchanged (certified), {unlike} "
-        "proven to change (falsified), at most {left} undecided",
-        alike=_at_least(alike, digits) if alike else say("no share so far"),
-        unlike=_at_least(unlike, digits) if unlike else say("no share so far"),
-        left=percent_up(left, digits),
+def proven_text(proven: Proven) -> str:
+    """Write shortly what is proven: ``≥ 77.21 % certified, ≥ 8.70 % falsified``."""
+    certified, falsified = (
+        text if proven.exact or text.startswith(">") else f"≥ {text}"
+        for text in map(least_percent, proven_fractions(proven)[:2])
     )
-
-
-def proven_share(share: Fraction, digits: int, *, exact: bool = False) -> str:
-    """Write a proven share for a table: rounded down, and in words where nothing is proven."""
-    return percent_down(share, digits) if share or exact else say(NONE_PROVEN)
+    return say(
+        "{certified} certified, {falsified} falsified", certified=certified, falsified=falsified
+    )
 
 
 def short_name(proven: Proven) -> str:
     """Name shortly of what something is proven, for where there is little room."""
     return say("a model of the data") if proven.of == "people" else say("the input domain")
+
+
+def standing_of(proven: Proven) -> str:
+    """Write shortly what is proven, and of what."""
+    return say("{shares} of {whole}", shares=proven_text(proven), whole=short_name(proven))
 
 
 def _possible(proven: Proven) -> str:
@@ -525,20 +345,11 @@ def _digits_for(share: Fraction) -> int:
 
 
 def least_share(share: float | Fraction) -> str:
-    """Say a share by itself as a lower bound, with as many decimals as it takes."""
-    exact = exactly(share)
-    return _at_least(exact, _digits_for(exact))
-
-
-def _at_least(share: Fraction, digits: int) -> str:
-    """Say a proven share: rounded down, and never nought for more."""
-    if share == 1:
-        return say("all {share}", share=words.percent_of("100"))
-    if not share:
-        return say("at least {share}", share=words.percent_of("0"))
-    if not float(percent_digits(share, digits)):
+    """Say a proven share by itself as a lower bound: never zero for more."""
+    text = least_percent(share)
+    if text.startswith(">"):
         return say("more than {share}", share=words.percent_of("0"))
-    return say("at least {share}", share=percent_down(share, digits))
+    return say("all {share}" if share == 1 else "at least {share}", share=text)
 
 
 def _percent(text: str) -> str:

@@ -6,11 +6,9 @@ import pytest
 from fairdesk.answers.answer import Question
 from fairdesk.answers.rates import (
     bounded_rates,
-    concluded_ratio_sentence,
-    counted_ratio,
     decision_tables,
     misfit_sentence,
-    rates_sentences,
+    ratio_sentence,
     without_misfit,
 )
 from fairdesk.answers.selection import answers
@@ -81,35 +79,13 @@ def test_a_bin_of_numbers_is_not_the_value_whose_rate_is_proven(spec):
     assert [each.observed for each in bounded_rates(spec, rates, (table,))] == [None, None]
 
 
-def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude(spec):
-    fits = replace(TABLE, lines=(line(0.0, 25, 0.5), line(1.0, 50, 1.0)))
-    counted = "Counted in the data rows: 0.50 (page Groups)."
+def test_the_ratio_that_was_counted_is_said_where_the_bounds_do_not_conclude():
+    counted = "Counted in the data rows: 0.20."
+    open_ended = f"{plain(proof_words.proven_ratio_sentence(RATES))}"
+    assert plain(ratio_sentence(RATES, (TABLE,))) == f"{open_ended} {counted}"
+    assert plain(ratio_sentence(RATES, (replace(TABLE, attributes=("job",)),))) == open_ended
     low = replace(RATES, ratio_high=0.7)
-
-    def said(rates, table):
-        return plain(
-            concluded_ratio_sentence(
-                rates, bounded_rates(spec, rates, (table,)), (table,), "page Groups"
-            )
-        )
-
-    assert said(RATES, fits) == f"{plain(proof_words.proven_ratio_sentence(RATES))} {counted}"
-    assert said(low, fits) == plain(proof_words.proven_ratio_sentence(low))
-    # a ratio of bounds that do not fit a group is not told, however low it is
-    told = f"{phrases.NO_RATIO} sex: the bounds of sex = female are not shown"
-    assert said(low, TABLE).startswith(told)
-    assert "0.700" not in said(low, TABLE)
-    assert counted_ratio(RATES, (replace(TABLE, attributes=("job",)),)) is None
-
-
-def test_sentences_show_no_bounds_and_no_ratio_that_the_model_of_the_data_does_not_fit(spec):
-    low = replace(RATES, ratio_high=0.7)
-    (told,) = map(plain, rates_sentences(spec, (low,), (TABLE,)))
-    assert f"proven bounds: sex = male 30.00 % to 90.00 %. {phrases.NO_RATIO} sex: the" in told
-    assert told.endswith("does not fit. Counted in the data rows: 0.20.")
-    (alone,) = map(plain, rates_sentences(spec, (low,), ()))
-    assert "sex = female 20.00 % to 30.00 %; sex = male" in alone
-    assert alone.endswith(plain(proof_words.proven_ratio_sentence(low)))
+    assert counted not in plain(ratio_sentence(low, (TABLE,)))
 
 
 def test_tables_are_of_decisions_and_of_the_latest_run_that_has_some():

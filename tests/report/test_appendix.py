@@ -27,10 +27,10 @@ from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render import html
 from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.render.pdf import Preview, pdf
+from tests.document.test_proofs import DOMAIN, PEOPLE
 from tests.report.building import people_store, run_into
 from tests.report.pages_building import pair, report
 from tests.report.reading import section_of
-from tests.report.sections.test_certification import DOMAIN, PEOPLE
 from tests.report.test_group_sections import GAP, RULES, TABLES, measured
 
 MOVED = Grid(("a",), (("moved",),), (1,), caption="Moved", key="moved", appended=True)

@@ -19,9 +19,9 @@ from fairdesk.report.document import make_report
 from fairdesk.report.provenance.evidence import command
 from fairdesk.wording import words
 from tests import phrases
+from tests.document.test_proofs import DOMAIN
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of, text_of, whole_section, words_of
-from tests.report.sections.test_certification import DOMAIN
 from tests.wording.test_about_groups import BLACK, TABLE, WHITE
 
 FEW = {"global_num": 20, "local_num": 10}

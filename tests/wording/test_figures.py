@@ -18,7 +18,7 @@ from fairdesk.results.individual import (
     SearchPhase,
     Share,
 )
-from fairdesk.results.proofs import Estimated, GroupRate, PairShare, Proven, ProvenRates, Region
+from fairdesk.results.proofs import Estimated, GroupRate, Proven, ProvenRates
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
@@ -217,12 +217,6 @@ def test_a_run_that_ended_without_a_result_is_not_said_to_have_none_yet(spec):
         assert figures.headline(spec, ended).sentence == phrases.NO_RESULT
 
 
-def test_what_certified_and_falsified_mean_is_said_with_every_proof(spec):
-    told = figures.sentences(spec, (PROVEN,))
-    assert {proof_words.VERDICTS, proof_words.ROUNDED} <= set(told)
-    assert proof_words.VERDICTS not in figures.sentences(spec, (SHARE,))
-
-
 def test_the_share_of_all_attributes_is_the_one_to_tell():
     both = msgspec.structs.replace(SHARE, attributes=("sex", "age"))
     data = msgspec.structs.replace(both, whom="data")
@@ -405,9 +399,10 @@ PROVEN = Proven(
 )
 #: Beside what was drawn, “no share is falsified” alone would be read as “none changes”.
 NONE_FALSIFIED = (
-    f"No share is falsified so far, but {phrases.DECISION_CHANGES_FOR} 410 of 1,000 "
+    f"no share is falsified so far, but {phrases.DECISION_CHANGES_FOR} 410 of 1,000 "
     f"{phrases.DRAWN_AT_RANDOM}"
 )
+SAME = f"The decision is {phrases.PROVABLY_SAME} for every tested value of age for"
 EXACT = msgspec.structs.replace(
     PROVEN,
     certified=607 / 624,
@@ -426,31 +421,29 @@ EXACT = msgspec.structs.replace(
         (
             {},
             (
-                "At least 89.93 % of the input domain is certified: the decision is the same for "
-                "every tested value of age; at least 6.90 % is falsified: the decision changes; "
-                "at most 3.17 % is undecided."
+                f"{SAME} at least 89.93 % of the input domain; it provably changes for at least "
+                "6.90 %; at most 3.17 % is undecided."
             ),
         ),
         (
             {"certified": 0.99999, "falsified": 0.0, "undecided": 0.00001},
             (
-                "At least 99.9990 % of the input domain is certified: the decision is the same for "
-                f"every tested value of age. {NONE_FALSIFIED}; at most 0.0010 % is undecided."
+                f"{SAME} at least 99.9990 % of the input domain; {NONE_FALSIFIED}; at most "
+                "0.0010 % is undecided."
             ),
         ),
         (
             {"certified": 1 - 1e-12, "falsified": 0.0, "undecided": 1e-12},
             (
-                "At least 99.999999 % of the input domain is certified: the decision is the same "
-                f"for every tested value of age. {NONE_FALSIFIED}; at most 0.000001 % is undecided."
+                f"{SAME} at least 99.999999 % of the input domain; {NONE_FALSIFIED}; at most "
+                "0.000001 % is undecided."
             ),
         ),
         (
             {"certified": 0.0, "falsified": 1e-12, "undecided": 1 - 1e-12},
             (
-                "More than 0 % of the input domain is falsified: the decision is not the same for "
-                "every tested value of age. No share is certified; at most 100.000000 % is "
-                "undecided."
+                "The decision provably changes for more than 0 % of the input domain; no share is "
+                "certified; at most 100.000000 % is undecided."
             ),
         ),
         (
@@ -467,18 +460,16 @@ EXACT = msgspec.structs.replace(
                 "estimated": None,
             },
             (
-                "At least 66.66 % of the input domain is certified: the decision is the same for "
-                "every tested value of age. No share is falsified so far; at most 33.34 % is "
-                "undecided."
+                f"{SAME} at least 66.66 % of the input domain; no share is falsified so far; at "
+                "most 33.34 % is undecided."
             ),
         ),
         (
-            {"of": "population"},
+            {"of": "people"},
             (
-                "At least 89.93 % of the data-weighted input domain (attributes assumed "
-                "independent) is certified: the decision is the same for every tested value of "
-                "age; at least 6.90 % is falsified: the decision changes; at most 3.17 % is "
-                "undecided."
+                f"{phrases.PROVABLY_CHANGES.format('6.90 %')} the population "
+                f"({phrases.MODEL_OF_DATA}); it is {phrases.PROVABLY_SAME} for every tested value "
+                "of age for at least 89.93 %; at most 3.17 % is undecided."
             ),
         ),
     ],
@@ -551,41 +542,7 @@ def test_what_is_decided_of_everybody_is_told_exactly(changes, said, number):
     statement = proof_words.proven_statement(proven)
     assert plain(statement.sentence) == said
     assert (statement.label, plain(statement.value)) == number
-    assert not proof_words.estimated_sentence(proven)
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        (
-            {},
-            (
-                f"In the undecided 3.17 %, {phrases.DECISION_CHANGES_FOR} an estimated 41.0 % "
-                f"(95 % CI 38.0 to 44.0 %): {phrases.NOT_CERTIFIED}."
-            ),
-        ),
-        (
-            {"certified": 0.0, "falsified": 0.0, "undecided": 1.0},
-            (
-                f"In the input domain, {phrases.DECISION_CHANGES_FOR} an estimated 41.0 % (95 % CI "
-                f"38.0 to 44.0 %): {phrases.NOT_CERTIFIED}."
-            ),
-        ),
-        (
-            {"estimated": Estimated(1_000, 0, 0.0, 0.00302, 0.95, 0.0)},
-            (
-                f"In the undecided 3.17 %, {phrases.DECISION_CHANGES_FOR} at most 0.31 % (95 % "
-                "confidence): it changed for 0 of 1,000 drawn at random. This is "
-                f"{phrases.NOT_CERTIFIED}."
-            ),
-        ),
-        ({"estimated": None}, ""),
-        ({"estimated": Estimated(0, 0, 0.0, 1.0, 0.95, 0.0)}, ""),
-    ],
-)
-def test_an_estimate_of_the_rest_says_that_it_is_none_of_the_proof(changes, said):
-    proven = msgspec.structs.replace(PROVEN, **changes)
-    assert plain(proof_words.estimated_sentence(proven)) == said
+    assert proof_words.remainder_statement(proven) is None
 
 
 @pytest.mark.parametrize(
@@ -608,51 +565,26 @@ def test_a_box_is_written_as_a_rule(spec, conditions, said):
     assert rule_words.rule_text(spec, conditions) == said
 
 
-def test_regions_and_pairs_are_told_with_their_numbers(spec):
-    region = Region("unlike", (Condition("debts", low=3.0),), 0.0321, "123456", 0.014)
-    assert plain(proof_words.region_sentence(spec, region)) == (
-        "All 123,456 combinations with “debts” ≥ 3 are falsified: the decision changes when only "
-        "age, sex or both change. That is at least 3.21 % of the input domain, and about 1.40 % "
-        "data-weighted (attributes assumed independent)."
-    )
-    one = Region("consistent", (), 1e-9, "1")
-    assert plain(proof_words.region_sentence(spec, one)).startswith(
-        "The combination is certified: the decision is the same for every tested value of age "
-        "and sex. That is more than 0 % of the input domain"
-    )
-    pair = PairShare(("sex",), (0.0,), (1.0,), 0.069, 0.8)
-    assert plain(proof_words.pair_sentence(spec, pair)) == (
-        "The decision differs between sex = female and sex = male for at least 6.90 % of the input "
-        "domain, and is the same for at least 80.00 %."
-    )
-    none = plain(proof_words.pair_sentence(spec, msgspec.structs.replace(pair, falsified=0.0)))
-    assert "for at least 0 % of the input domain" in none
-    exact = msgspec.structs.replace(pair, certified=0.931, exact=True)
-    assert "for 6.90 % of the input domain: every combination is decided." in plain(
-        proof_words.pair_sentence(spec, exact)
-    )
-
-
-def test_a_proof_is_told_with_its_notes_and_the_estimate_beside_it(spec):
-    noted = msgspec.structs.replace(PROVEN, notes=("The model ignores “age”.",))
-    told = figures.sentences(spec, (noted, SHARE))
-    assert told[:3] == (
-        proof_words.proven_statement(PROVEN).sentence,
-        proof_words.estimated_sentence(PROVEN),
-        "The model ignores “age”.",
-    )
+def test_what_is_proven_is_picked_by_what_it_is_of():
     population = msgspec.structs.replace(PROVEN, of="population")
-    assert proof_words.proven_of((population, noted)) is noted
-    assert proof_words.proven_of((population, noted), "population") is population
+    assert proof_words.proven_of((population, PROVEN)) is PROVEN
+    assert proof_words.proven_of((population, PROVEN), "population") is population
     assert proof_words.proven_of((SHARE,)) is None
 
 
 @pytest.mark.parametrize(
-    ("falsified", "digits"), [("0.1", 2), ("0.000012", 4), ("0.00000002", 6), ("0.000000001", 2)]
+    ("share", "shown"),
+    [
+        (Fraction("0.1"), "10.00 %"),
+        (Fraction("0.000012"), "0.0012 %"),
+        (Fraction("0.00000002"), "0.000002 %"),
+        (Fraction("0.000000001"), "> 0 %"),
+        (Fraction(0), "0 %"),
+        (Fraction(1), "100 %"),
+    ],
 )
-def test_decimals_show_the_smallest_share_unless_none_do(falsified, digits):
-    unlike = Fraction(falsified)
-    assert proof_words.digits_of_proof(Fraction("0.6"), unlike, Fraction("0.4") - unlike) == digits
+def test_decimals_show_a_proven_share_unless_none_do(share, shown):
+    assert plain(proof_words.least_percent(share)) == shown
 
 
 def test_a_share_of_the_data_says_how_many_gain_and_how_many_lose(spec):

@@ -5,11 +5,12 @@ import pytest
 
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.answer_checks import _is_proof
-from fairdesk.charts.kinds.proof import spaces_of
+from fairdesk.charts.kinds.proof import proven_bar
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.proofs import NeighbourhoodCounts
 from fairdesk.wording import figures, words
-from fairdesk.wording.certified.neighbourhoods import NOT_MEANT, neighbourhood_statement
+from fairdesk.wording.neighbourhoods import NOT_MEANT, neighbour_sentence, neighbourhood_statement
+from tests import phrases
 from tests.report.building import spec_of, write_people
 
 FOUND = NeighbourhoodCounts(("sex", "age"), 5_000, 4_310, 412, 278, 1, 0.1, flipped=37, boxes=9)
@@ -25,24 +26,30 @@ def spec(tmp_path):
     return spec_of(read_table(tmp_path / "people.csv"), "credit", "yes", ("sex", "age"))
 
 
-def test_three_counts_in_three_sentences(spec):
+def test_one_sentence_has_the_rows_that_are_unaffected_and_those_that_stay_so(spec):
     said = neighbourhood_statement(spec, FOUND)
     assert (said.evidence, said.value) == ("proven", "4,310 of 5,000 applicants")
-    assert plain(said.sentence).startswith("For 4,310 of 5,000 applicants in the data the decision")
-    assert plain(said.sentence).endswith(
-        " of sex and age, even if any one other attribute were different (a number by up to 10 % "
-        "of its range). For 37, changing the protected values is enough to change it; for 375, "
-        "another value must change too. 278 are undecided."
+    # of those that are undecided it is not known whether they are among them
+    assert said.sentence == (
+        f"Of at least 4,685 applicants {phrases.UNAFFECTED} sex or age, 4,310 provably stay so "
+        "even if one other value differs within limits."
     )
-    assert "even if any one other" in plain(said.brief)
-    assert said.brief.endswith("278 are undecided.")
+    decided = msgspec.structs.replace(FOUND, undecided=0, rows=4_722)
+    assert neighbourhood_statement(spec, decided).sentence.startswith("Of 4,685 applicants")
+    # 37 are affected themselves: each of the other rows is among those that the sentence counts
+    assert decided.rows - decided.flipped == 4_685
 
 
-def test_where_no_neighbour_changes_more_only_the_rows_are_told(spec):
-    decided = msgspec.structs.replace(FOUND, falsified=37, undecided=653)
-    assert " For 37 it changes. 653" in plain(neighbourhood_statement(spec, decided).sentence)
-    whole = msgspec.structs.replace(decided, certified=4_963, undecided=0)
-    assert plain(neighbourhood_statement(spec, whole).sentence).endswith("For 37 it changes.")
+def test_beside_it_stands_what_the_limits_are_and_what_is_not_known():
+    said = neighbour_sentence(msgspec.structs.replace(FOUND, unsupported=1))
+    assert plain(said) == (
+        "Within limits: a number by up to 10 % of its range. 278 are undecided. 1 more has no "
+        "comparison that the data support."
+    )
+
+
+def test_the_first_two_lines_of_a_terminal_hold_the_sentence(spec):
+    assert len(neighbourhood_statement(spec, FOUND).sentence) <= 2 * 69
 
 
 def test_the_label_says_whether_others_are_meant(spec):
@@ -54,30 +61,32 @@ def test_the_label_says_whether_others_are_meant(spec):
 
 
 @pytest.mark.parametrize(
-    ("changed", "reach", "together", "end"),
+    ("changed", "reach", "together", "end", "limits"),
     [
-        (0, 0.1, False, "of sex and age."),
-        (2, 0.025, False, "any 2 other attributes were different (a number by up to 2.50 % of its"),
-        (0, 0.1, True, "even if all numbers were different, each by up to 10 % of its range."),
-        (1, 0.1, True, "different, or all numbers at once (a number by up to 10 % of its range)."),
-        (1, 0.0, False, "were different (a number by up to 0 % of its range)."),
+        (0, 0.1, False, f"are provably {phrases.UNAFFECTED} sex or age.", ""),
+        (2, 0.025, False, "even if any 2 other values differ within limits.", "2.50 %"),
+        (0, 0.1, True, "even if all numbers differ within limits.", "10 %"),
+        (1, 0.1, True, "if one other value, or every number, differs within limits.", "10 %"),
+        (1, 0.0, False, "even if one other value differs within limits.", "0 %"),
     ],
 )
-def test_who_is_a_neighbour(spec, changed, reach, together, end):
+def test_who_is_a_neighbour(spec, changed, reach, together, end, limits):
     asked = msgspec.structs.replace(FOUND, changed=changed, reach=reach, together=together)
-    assert end in plain(neighbourhood_statement(spec, asked).sentence)
+    assert neighbourhood_statement(spec, asked).sentence.endswith(end)
+    assert limits in plain(neighbour_sentence(asked))
+    assert ("Within limits" in neighbour_sentence(asked)) is bool(limits)
 
 
 def test_a_run_leads_with_it_and_says_what_it_does_not_mean(spec):
     run = RunState(1, "neighbourhoods", "done", figures=(FOUND,))
     assert figures.headline(spec, run).value == "4,310 of 5,000 applicants"
-    assert figures.standing(run).startswith("4,310 rows certified")
+    assert figures.standing(run).startswith("4,310 certified, 37 falsified")
     assert "9 regions examined" in figures.effort(run)
-    assert NOT_MEANT in figures.sentences(spec, (FOUND,))
+    assert NOT_MEANT in figures.headline(spec, run).sentence
 
 
 def test_the_bar_sets_neighbours_apart(spec):
-    (bar,) = spaces_of(spec, (FOUND,))
+    (bar,) = proven_bar(spec, (FOUND,)).bars
     assert [(verdict, bar.count(share)) for verdict, share in bar.parts()] == [
         ("consistent", "4,310"),
         ("discriminatory", "37"),

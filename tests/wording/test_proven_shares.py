@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from fairdesk.charts.courses import course_of_proof
+from fairdesk.audit.store.records import RunState
 from fairdesk.charts.kinds.proof import Spaces, space_of
 from fairdesk.data.formats.reading import read_table
-from fairdesk.gui.workspace.certification.rows import pair_rows, region_rows
+from fairdesk.document import proofs
+from fairdesk.document.blocks import Chart, Grid
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Measure
 from fairdesk.results.proofs import Estimated, PairShare, Proven, Region
@@ -48,7 +49,6 @@ def test_no_sentence_rounds_a_proven_share_up(spec):
     said = (
         proof_words.proven_statement(PROVEN).sentence,
         proof_words.standing_of(PROVEN),
-        proof_words.pair_sentence(spec, PAIR),
         trials.measure_text(Measure("certified", "", "domain", CERTIFIED, None, None, 1)),
     )
     assert all(DOWN in each or UNLIKE in each or LEFT in each for each in said)
@@ -58,28 +58,21 @@ def test_no_sentence_rounds_a_proven_share_up(spec):
 def test_what_is_proven_to_the_end_is_rounded_down_too(spec):
     decided = Proven("domain", ("sex",), 2 / 3, 1 / 3, 0.0, "3", "2", "1", exact=True, boxes=1)
     searched = Share("domain", ("sex",), 3, 2, True, 0.95, *(5 * (2 / 3,)))
-    pair = PairShare(("sex",), (0.0,), (1.0,), 2 / 3, 1 / 3, exact=True)
     assert "33.33" in proof_words.proven_statement(decided).sentence
-    assert "66.66" in "".join(texts(Spaces((space_of("", decided),)).lay_out(PAPER)))
+    assert "66.66" in "".join(texts(Spaces((space_of(spec, decided),)).lay_out(PAPER)))
     assert "66.66" in figures.share_statement(spec, searched).sentence
-    assert "66.66" in proof_words.pair_sentence(spec, pair)
 
 
 def test_no_chart_and_no_table_rounds_a_proven_share_up(spec):
-    bars = Spaces((space_of("All", PROVEN),))
     region = Region("consistent", (), CERTIFIED, "1")
-    lines = course_of_proof(PROVEN, whole=True).lines
-    assert [line.y[-1] for line in lines] == [66.07, 12.34, 21.58]
-    shown = (
-        *texts(bars.lay_out(PAPER)),
-        bars.alt(),
-        bars.summary(),
-        *(
-            cell.text
-            for row in (*pair_rows(spec, [PAIR]), *region_rows(spec, [region]))
-            for cell in row
-        ),
-        proof_words.pair_share(PAIR.certified, exact=False),
-    )
+    exact = PairShare(("sex",), (0.0,), (1.0,), 2 / 3, 1 / 3, exact=True)
+    run = RunState(1, "certify", "done", figures=(PROVEN, PAIR, exact, region))
+    blocks = proofs.compose(spec, run, (run,), ())
+    bars, _alone, course = (each.drawing for each in blocks if isinstance(each, Chart))
+    assert [line.y[-1] for line in course.lines] == [66.07, 12.34, 21.58]
+    grids = [each for each in blocks if isinstance(each, Grid)]
+    cells = [cell for grid in grids for row in grid.rows for cell in row]
+    shown = (*texts(bars.lay_out(PAPER)), bars.alt(), bars.summary(), *cells)
     assert not [(more, each) for more in MORE for each in shown if more in each]
     assert sum(DOWN in each for each in shown) >= 4
+    assert "66.66" in "".join(cells)

@@ -99,7 +99,9 @@ def test_what_is_estimated_of_the_undecided_part_tells_from_how_many():
         f"{phrases.CHANGES_FOR} at most 0.31 % (95 % confidence) of the input domain: "
         "estimated from 1,000 "
     )
-    assert proof_words.remainder_statement(msgspec.structs.replace(PROVEN, estimated=None)) is None
+    for none in (None, msgspec.structs.replace(DRAWN, n_samples=0)):
+        proven = msgspec.structs.replace(PROVEN, estimated=none)
+        assert proof_words.remainder_statement(proven) is None
 
 
 def test_more_sentences_follow_and_empty_ones_are_no_gap():

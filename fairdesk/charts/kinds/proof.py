@@ -1,4 +1,4 @@
-"""What is proven of whom, as stacked bars: certified, falsified, undecided; estimates hatched.
+"""What is proven as stacked bars: certified, falsified, undecided; estimates hatched.
 
 What is proven is rounded down and solid. What is only estimated is hatched, inside of what is
 undecided, and never added to what is proven.
@@ -10,35 +10,46 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts.kinds import bars
 from fairdesk.charts.shapes import Colour, Laid, Marked, Paper, Tint
-from fairdesk.charts.verdicts import (
-    AROUND,
-    COUNTED,
-    NAMES,
-    NEIGHBOUR,
-    WORDS,
-    is_too_small,
-    sentence,
-    sentence_around,
-    shown,
-)
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import NeighbourhoodCounts, Proven
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
-from fairdesk.wording.figures import instances
-from fairdesk.wording.language import say
+from fairdesk.wording.figures import instances, share_of_domain
+from fairdesk.wording.language import fixed, say
+from fairdesk.wording.neighbourhoods import neighbourhoods_of
 
-#: How parts look: a neighbour's decision is paler than a row's own.
-_LOOKS: dict[str, tuple[Colour, str]] = {
-    **{verdict: (verdict, word) for verdict, word in WORDS.items()},
-    NEIGHBOUR: (Tint("discriminatory", 0.45, "card"), "if altered"),
+#: Of a data row whose own decision is unchanged, and that of one of its neighbours changes.
+_NEIGHBOUR: Final = "neighbour"
+#: How parts look, by their verdicts, and the word on them: a neighbour is paler than a row itself.
+_LOOKS: Final[dict[str, tuple[Colour, str]]] = {
+    "consistent": ("consistent", "unchanged"),
+    "discriminatory": ("discriminatory", "changes"),
+    _NEIGHBOUR: (Tint("discriminatory", 0.45, "card"), "if altered"),
+    "undecided": ("undecided", "undecided"),
 }
+#: What they are called; and of data rows with their neighbours.
+_NAMES: Final = fixed(
+    {
+        "consistent": "proven unchanged (certified)",
+        "discriminatory": "proven to change (falsified)",
+        "undecided": "undecided",
+    }
+)
+_AROUND: Final = fixed(
+    {
+        "consistent": "unchanged, neighbours too",
+        "discriminatory": "changes",
+        _NEIGHBOUR: "changes only for a slightly altered row",
+        "undecided": "undecided",
+    }
+)
+_HEADING: Final = "Certified, falsified and undecided shares"
 
 
 class Guess(NamedTuple):
@@ -58,24 +69,22 @@ class Guess(NamedTuple):
 
 @dataclass(frozen=True)
 class Space:
-    """Of whom something is proven, and how much.
+    """Of what something is proven, and how much.
 
     Attributes
     ----------
     name : str
-        ``"All possible applicants"``; may be empty.
+        ``"Input domain"``; may be empty.
     certified, falsified : Fraction
         Proven shares, 0 to 1; the rest is undecided.
     exact : bool
-        Everybody is decided.
+        Everything is decided.
     n_samples : int
         How many there are; 0 where they are not counted.
     guess : Guess, optional
         What sampling says of the rest.
-    counted : bool
-        Rows of the data, counted one by one: observed, not proven.
     attributes : tuple of str
-        The protected attributes that are changed, of what is proven.
+        The protected attributes that are changed.
     own : Fraction, optional
         Of data rows with their neighbours: the share whose own decision changes, a part of
         ``falsified``.
@@ -87,68 +96,61 @@ class Space:
     exact: bool
     n_samples: int = 0
     guess: Guess | None = None
-    counted: bool = False
     attributes: tuple[str, ...] = ()
     own: Fraction | None = None
 
     @property
     def names(self) -> Mapping[str, str]:
         """What its parts are called, by their verdicts."""
-        if self.own is not None:
-            return AROUND
-        return COUNTED if self.counted else NAMES
+        return _NAMES if self.own is None else _AROUND
 
     def parts(self) -> Iterator[tuple[str, Fraction]]:
-        """Yield the verdicts with their shares, those of nobody left out."""
+        """Yield the verdicts with their shares, those of none left out."""
         own = self.falsified if self.own is None else self.own
         for verdict, share in (
             ("consistent", self.certified),
             ("discriminatory", own),
-            (NEIGHBOUR, self.falsified - own),
+            (_NEIGHBOUR, self.falsified - own),
             ("undecided", 1 - self.certified - self.falsified),
         ):
             if share > 0:
                 yield verdict, share
 
     def share(self, verdict: str, share: Fraction) -> str:
-        """Write a share: what is proven is rounded down, but not a share of counted rows."""
-        rows = self.counted or self.own is not None
-        return words.shown_percent(float(share), 2) if rows else shown(verdict, share)
+        """Write a share: what is proven is at least that, and rounded down, but not counts."""
+        if self.own is not None:
+            return words.shown_percent(float(share), 2)
+        left = verdict == "undecided"
+        text = (proof_words.most_percent if left else proof_words.least_percent)(share)
+        if self.exact or share == 1 or text.startswith(">"):
+            return text
+        return say("at most {share}" if left else "at least {share}", share=text)
 
     def text(self, verdict: str, share: Fraction) -> str:
-        """Write a share with its verdict: what is proven is at least that."""
-        if self.own is not None:
-            return sentence_around(verdict, self.share(verdict, share))
-        least = not self.exact and share < 1 and not is_too_small(verdict, share)
-        return sentence(verdict, self.share(verdict, share), least=least, counted=self.counted)
+        """Write a share with its verdict: ``at least 70.95 % proven unchanged (certified)``."""
+        name = say(self.names[verdict])
+        return say("{share} {name}", share=self.share(verdict, share), name=name)
 
     def count(self, share: Fraction) -> str:
-        """Write how many people a share is; empty where they are not counted."""
+        """Write how many a share is; empty where they are not counted."""
         return words.number(round(share * self.n_samples)) if self.n_samples else ""
 
     def guessed(self) -> str:
         """Say what is estimated of the undecided; empty where nothing is."""
         if self.guess is None:
             return ""
+        share = self.guess.text()
         if self.certified or self.falsified:
-            said = say("{share} of the undecided share", share=self.guess.text())
-        else:
-            said = self.guess.text()
-        return say("estimated, not proven: the decision changes for {share}", share=said)
+            share = say("{share} of the undecided share", share=share)
+        return say("estimated, not proven: the decision changes for {share}", share=share)
 
     def tip(self, verdict: str, share: Fraction) -> str:
         """Say one part of the bar in a sentence."""
         many = f", {self.count(share)} of {words.number(self.n_samples)}" if self.n_samples else ""
         said = f"{self.name}: {self.text(verdict, share)}{many}"
         if verdict != "undecided":
-            return f"{said}: {self.evidence(verdict)}"
+            return f"{said}: proven"
         return f"{said}; {self.guessed()}" if self.guess else said
-
-    def evidence(self, verdict: str) -> str:
-        """Say in a word on what a part rests."""
-        if verdict == "undecided":
-            return "not known"
-        return "counted" if self.counted else "proven"
 
     def bar(self) -> bars.Bar:
         """Return what is drawn."""
@@ -163,29 +165,53 @@ class Space:
         return bars.Bar(self.name, found)
 
 
-def spaces_of(spec: AuditSpec, measured: Sequence[Metric]) -> tuple[Space, ...]:
-    """Make a bar of everything that a run says of people: proven, counted or only estimated.
+def space_of(
+    spec: AuditSpec, figure: Proven | Share | NeighbourhoodCounts, name: str = ""
+) -> Space:
+    """Make a bar of what is proven, of a share of the domain, or of rows with their neighbours."""
+    guess = None
+    match figure:
+        case Proven():
+            certified, falsified, _left = proof_words.proven_fractions(figure)
+            seen = figure.estimated
+            if seen is not None and seen.n_samples and not figure.exact:
+                guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)
+            return Space(
+                *(name or instances(spec, figure.of), certified, falsified, figure.exact),
+                *(int(figure.total or 0), guess, figure.attributes),
+            )
+        case NeighbourhoodCounts():
+            certified, falsified, own = (
+                Fraction(each, figure.rows)
+                for each in (figure.certified, figure.falsified, figure.flipped)
+            )
+            people = words.capital(words.plural(spec.person))
+            name = say("{people} in the data, with neighbours", people=people)
+            exact = not figure.undecided
+            return Space(name, certified, falsified, exact, n_samples=figure.rows, own=own)
+        case Share():
+            falsified, name = Fraction(0), name or instances(spec, figure.whom)
+            if figure.exhaustive:
+                falsified = Fraction(figure.hits, figure.n_samples)
+                return Space(name, 1 - falsified, falsified, exact=True, n_samples=figure.n_samples)
+            guess = Guess(figure.estimate, figure.low, figure.high, figure.confidence)
+            return Space(name, falsified, falsified, exact=False, guess=guess)
 
-    All protected attributes are changed together there; `alone_of` is for each of them.
+
+def proven_bar(spec: AuditSpec, figures: Sequence[Metric], heading: str = _HEADING) -> Spaces:
+    """Draw what stands for a run that certifies: one bar, none where nothing was tried.
+
+    Of the population if it is there, else of the domain, also where it is only estimated; or of the
+    data rows with their neighbours.
     """
-    whoms = ("data", "people", "domain", "population", "perturbed")
-    names = {whom: instances(spec, whom) for whom in whoms}
-    found: dict[str, Space] = {}
-    for figure in measured:
-        match figure:
-            # the first of each kind is of all protected attributes
-            case Proven():
-                found.setdefault(figure.of, space_of(names[figure.of], figure))
-            case Share() if figure.n_samples:
-                found.setdefault(figure.whom, _asked(names[figure.whom], figure))
-            case NeighbourhoodCounts():
-                found["neighbours"] = space_around(spec, figure)
-            case _:
-                pass
-    return tuple(found[whom] for whom in (*names, "neighbours") if whom in found)
+    proven = proof_words.main_proof(figures) or neighbourhoods_of(figures)
+    found = proven or share_of_domain(figures)
+    if found is None or (isinstance(found, Share) and not found.n_samples):
+        return Spaces()
+    return Spaces((space_of(spec, found),), heading)
 
 
-def alone_of(
+def alone_bars(
     spec: AuditSpec, measured: Sequence[Metric], known: AbstractSet[str] = frozenset()
 ) -> tuple[Space, ...]:
     """Make a bar of each protected attribute by itself, below one of all of them together.
@@ -200,52 +226,13 @@ def alone_of(
     together = [each for each in of_domain if len(each.attributes) == len(spec.domain.protected)]
     return tuple(
         space_of(
+            spec,
+            figure,
             words.capital(words.when_change(figure.attributes))
             + " (pairs found)" * (set(figure.attributes) <= known and not figure.falsified),
-            figure,
         )
         for figure in (*together[:1], *alone)
     )
-
-
-def space_of(name: str, proven: Proven) -> Space:
-    """Make a bar of what is proven."""
-    certified, falsified, _left = proof_words.proven_fractions(proven)
-    guess, seen = None, proven.estimated
-    if seen is not None and seen.n_samples and not proven.exact:
-        guess = Guess(seen.estimate, seen.low, seen.high, seen.confidence)
-    return Space(
-        *(name, certified, falsified, proven.exact, int(proven.total or 0), guess),
-        attributes=proven.attributes,
-    )
-
-
-def space_around(spec: AuditSpec, counts: NeighbourhoodCounts) -> Space:
-    """Make a bar of the data rows with their neighbours."""
-    certified, falsified, own = (
-        Fraction(each, counts.rows) for each in (counts.certified, counts.falsified, counts.flipped)
-    )
-    name = words.capital(
-        say("{people} in the data, with neighbours", people=words.plural(spec.person))
-    )
-    exact = not counts.undecided
-    return Space(name, certified, falsified, exact=exact, n_samples=counts.rows, own=own)
-
-
-def _asked(name: str, share: Share) -> Space:
-    """Tell of people who were asked about one by one, or of whom some were."""
-    if share.exhaustive:
-        falsified = Fraction(share.hits, share.n_samples)
-        return Space(
-            name if share.whom == "domain" else say("{name} (counted, not proven)", name=name),
-            1 - falsified,
-            falsified,
-            exact=True,
-            n_samples=share.n_samples,
-            counted=share.whom != "domain",
-        )
-    guess = Guess(share.estimate, share.low, share.high, share.confidence)
-    return Space(name, Fraction(0), Fraction(0), exact=False, guess=guess)
 
 
 @dataclass(frozen=True)
@@ -253,8 +240,12 @@ class Spaces:
     """All that the bars show."""
 
     bars: tuple[Space, ...] = ()
-    heading: str = "Certified, falsified and undecided shares"
-    title: str = "Certified, falsified and undecided shares"
+    heading: str = _HEADING
+
+    @property
+    def title(self) -> str:
+        """What it is called."""
+        return self.heading
 
     @property
     def empty(self) -> bool:
@@ -262,26 +253,23 @@ class Spaces:
         return not self.bars
 
     @property
-    def falsified(self) -> tuple[bool, ...]:
-        """Whether each part, by its key, is a falsified share: not one that rows only show."""
-        return tuple(
-            verdict in ("discriminatory", NEIGHBOUR) and not bar.counted
-            for bar in self.bars
-            for verdict, _share in bar.parts()
-        )
+    def parts(self) -> list[tuple[Space, str]]:
+        """The bar and the verdict of each part, by its key."""
+        return [(bar, verdict) for bar in self.bars for verdict, _share in bar.parts()]
 
-    def bar_at(self, key: int) -> int:
-        """Return which bar a part belongs to, by its key."""
-        return [place for place, bar in enumerate(self.bars) for _part in bar.parts()][key]
+    @property
+    def falsified(self) -> tuple[bool, ...]:
+        """Whether each part, by its key, is a falsified share."""
+        return tuple(verdict in ("discriminatory", _NEIGHBOUR) for _bar, verdict in self.parts)
 
     def summary(self) -> str:
-        """Tell it in words, for those who do not see it."""
+        """Say it in words, for those who do not see it."""
         if self.empty:
             return f"{self.title}: no results yet."
         return ". ".join(bar.tip(*part) for bar in self.bars for part in bar.parts()) + "."
 
     def alt(self) -> str:
-        """Tell it in words, in the language of the report."""
+        """Say it in words, in the language of the report."""
         said = []
         for bar in self.bars:
             shares = [bar.text(*part) for part in bar.parts()]
@@ -296,9 +284,10 @@ class Spaces:
         rows: list[tuple[str, ...]] = []
         for bar in self.bars:
             for verdict, share in bar.parts():
-                name = bar.names[verdict]
-                text = bar.text(verdict, share).removesuffix(f" {name}")
-                rows.append((bar.name, name, text, bar.count(share), bar.evidence(verdict)))
+                text, known = bar.share(verdict, share), "proven"
+                if verdict == "undecided":
+                    known = "not known"
+                rows.append((bar.name, bar.names[verdict], text, bar.count(share), known))
                 if verdict == "undecided" and bar.guess is not None:
                     kind = f"estimated, {100 * bar.guess.confidence:g}{words.NBSP}%"
                     of = "of the undecided share: falsified"

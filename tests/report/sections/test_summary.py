@@ -12,9 +12,9 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.document.blocks import PairCard
 from fairdesk.report.document import make_report, summarised
+from tests.document.test_proofs import DOMAIN, PEOPLE
 from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import blocks_of, section_of
-from tests.report.sections.test_certification import DOMAIN, PEOPLE
 from tests.report.test_document import ESTIMATED, IN_DATA
 from tests.report.test_group_sections import measured
 
@@ -55,12 +55,12 @@ def test_a_share_of_people_and_one_proven_of_a_population_are_set_side_by_side(t
     counted = msgspec.structs.replace(IN_DATA, exhaustive=True)
     with people_store(tmp_path, ("sex", "job")) as store:
         measured(store, "estimate", (ESTIMATED, counted))
-        measured(store, "certify", (DOMAIN, msgspec.structs.replace(PEOPLE, of="people")))
+        measured(store, "certify", (DOMAIN, PEOPLE))
         grids = blocks_of(section_of(make_report(store), "results"), "Grid")
     (shares,) = (each for each in grids if each.key == "shares")
     described = [row[-1] for row in shares.rows]
     assert [each.split()[0] for each in described] == ["Real", "Simulated", "Combinations"]
-    assert shares.rows[1][1].replace("\u00a0", " ") == "at least 2.10 % (proven)"
+    assert shares.rows[1][1].replace("\u00a0", " ") == "at least 2.11 % (proven)"
 
 
 def test_numbers_of_its_pair_are_in_bands_where_those_of_all_pairs_are(tmp_path):

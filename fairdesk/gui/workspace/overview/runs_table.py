@@ -12,7 +12,6 @@ from fairdesk.answers.selection import main_shares
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.verdicts import proven_text
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
@@ -22,9 +21,9 @@ from fairdesk.results.groups import GroupTable
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
-from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 from fairdesk.wording.figures import share_cell
 from fairdesk.wording.groups.sentences import best_so_far, looked_at
+from fairdesk.wording.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Time")
 _NUMBERS = (3, 4, 5)
@@ -193,8 +192,7 @@ def _result(run: RunRecord) -> str:
     if _searches(run):
         return f"{words.counted(run.found, 'pair')} found"
     if (proven := proof_words.main_proof(run.figures)) is not None:
-        # a proven share by itself would be read as one of people
-        return f"{proven_text(proven)} of {proof_words.short_name(proven)}"
+        return proof_words.standing_of(proven)
     if (around := neighbourhoods_of(run.figures)) is not None:
         return neighbourhood_counts(around)
     if method_named(run.method).answers in ABOUT_GROUPS:

@@ -263,7 +263,6 @@ class AuditPages(QWidget):
         self.overview.go.connect(self.show_page)
         self.overview.open_run.connect(self.show_run)
         self.overview.compare.connect(self.compare_with)
-        self.proof.show_examples.connect(self.show_examples)
         for showing in (self.overview.open_part, self.share.show_pairs, self.proof.show_pairs):
             showing.connect(self.show_part)
         self.examples.pair_wanted.connect(self.show_pair)

@@ -12,7 +12,6 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.catalogue.stages import UNTIMED, stage
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.verdicts import proven_text
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import LEFT
 from fairdesk.gui.workspace.common.answering import Run, fall, kind, shares
@@ -23,9 +22,9 @@ from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
-from fairdesk.wording.certified.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 from fairdesk.wording.figures import share_cell
 from fairdesk.wording.groups.sentences import widest_text
+from fairdesk.wording.neighbourhoods import neighbourhood_counts, neighbourhoods_of
 
 #: From this width on the bar has room for the queries.
 _ROOMY = 1060
@@ -351,7 +350,8 @@ class RunBar(parts.Card):
             )
             return
         if proven is not None:
-            self._share.show_number(proven_text(proven), f"of {proof_words.short_name(proven)}")
+            of = proof_words.short_name(proven)
+            self._share.show_number(proof_words.proven_text(proven), f"of {of}")
             return
         if around is not None:
             of = words.counted(around.rows, "row")

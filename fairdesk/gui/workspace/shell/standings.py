@@ -37,10 +37,10 @@ from fairdesk.results.trials import repair_of
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording.certified.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.figures import short_share
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
+from fairdesk.wording.neighbourhoods import neighbourhoods_of
 
 
 def of_audit(

@@ -7,22 +7,21 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 
-from fairdesk.answers.answer import Question
+from fairdesk.answers.answer import PairsOf, Question
 from fairdesk.app.time_limits import timed_run
 from fairdesk.audit.catalogue.method import Method, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.courses import course_of_proof
-from fairdesk.charts.kinds.proof import alone_of, spaces_of
 from fairdesk.gui.forms.method_picker import MethodPicker
+from fairdesk.gui.kit.parts import Fold
 from fairdesk.gui.workspace.certification.page import off
-from fairdesk.gui.workspace.certification.rows import pair_rows, rate_rows, region_rows
 from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, OVERVIEW, PROOF
+from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.overview.next_step import PROVE, next_step
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
@@ -40,7 +39,6 @@ from fairdesk.results.proofs import (
     Region,
 )
 from fairdesk.wording import words
-from fairdesk.wording.proofs import about_percent
 from tests import phrases
 from tests.answers.test_rates import RATES, TABLE
 from tests.gui.auditing import FakeWorker, said_of
@@ -116,15 +114,12 @@ def test_what_is_certified_around_the_data_rows_has_a_panel_of_its_own(opened, p
     workspace = opened(path)
     workspace.show_page(PROOF)
     page = workspace.proof
-    # beside what is certified of everybody, which leads
-    assert page.bars.isVisible()
-    assert page.around.isVisible()
-    assert "150 of 200 applicants" in page._around.accessibleName()
+    # above what is certified of the whole domain, without what it rests on
+    assert list(page.view.shown) == [f"bars-{run}", f"bars-{run - 1}"]
+    assert "150 provably stay so" in cards(page)[0]
     page.open_run(run)
-    assert page.around.isVisible()
-    assert not page.bars.isVisible()
-    assert not page._combinations.isVisible()
-    assert not page.discriminatory.isVisible()
+    assert list(page.view.shown) == [f"bars-{run}"]
+    assert len(cards(page)) == 1
 
 
 @pytest.fixture
@@ -137,78 +132,38 @@ def plain(text):
     return text.replace("\u00a0", " ")
 
 
+def cards(page):
+    """Return what stands in the cards of a page, each with what it rests on."""
+    shown = (each.widget for each in page.view._parts)
+    return [plain(each.accessibleName()) for each in shown if isinstance(each, Statement)]
+
+
+def folds(page):
+    return page.view.findChildren(Fold)
+
+
 def standing(workspace):
     item = workspace.steps.item(NAMES.index(PROOF))
     return plain(item.data(Qt.ItemDataRole.AccessibleTextRole))
 
 
-# -- the bars ---------------------------------------------------------------------------------
-
-
-def test_every_bar_is_whole_and_of_whom_it_says(spec):
-    bars = spaces_of(spec, ALL)
-    names = [bar.name for bar in bars]
-    # people first
-    assert names[0] == "Applicants in the data (counted, not proven)"
-    assert names[1] == "Input domain"
-    assert names[2].startswith("Data-weighted")
-    for bar in bars:
-        assert sum(share for _verdict, share in bar.parts()) == 1
-    assert [verdict for verdict, _share in bars[0].parts()] == ["consistent", "discriminatory"]
-
-
-def test_shares_are_proven_at_least_and_counts_exact(spec):
-    data, domain, _population = spaces_of(spec, ALL)
-    told = [plain(domain.tip(*part)) for part in domain.parts()]
-    assert told[0] == (
-        f"Input domain: at least 89.88 % {phrases.PROVEN_UNCHANGED}, 898,800,000,000 of "
-        "1,000,000,000,000: proven"
-    )
-    assert "at most 3.22 % undecided, 32,200,000,000 of" in told[2]
-    assert "41.0 % (39.6 to 42.4)" in told[2]
-    assert plain(data.tip(*next(data.parts()))).endswith(
-        "95.50 % decision unchanged, 191 of 200: counted"
-    )
-
-
-def test_an_estimate_is_never_part_of_what_is_proven(spec):
-    (bar,) = spaces_of(spec, [SAMPLED])
-    assert dict(bar.parts()) == {"undecided": 1}
-    assert bar.guess.share == 0.038
-    (exact,) = spaces_of(spec, [EXACT])
-    assert exact.guess is None
-    assert plain(exact.text(*next(exact.parts()))) == f"97.50 % {phrases.PROVEN_UNCHANGED}"
-
-
-def test_an_attribute_alone_does_not_pass_for_all_of_them(spec):
-    assert len(spaces_of(spec, [DOMAIN, SEX])) == 1
-    assert spaces_of(spec, [DOMAIN, SEX])[0].n_samples == 10**12
-    together, alone = alone_of(spec, ALL)
-    # shares that can be compared: of the same domain
-    assert (together.name, together.n_samples) == ("When only age, sex or both change", 10**12)
-    assert alone.name == "When only sex changes"
-    assert alone.n_samples == 1_000
-    # pairs show that a decision changes where no share is proven
-    none = msgspec.structs.replace(SEX, falsified=0.0)
-    (known,) = alone_of(spec, (none,), {"sex"})
-    assert known.name == "When only sex changes (pairs found)"
-    (known,) = alone_of(spec, (SEX,), {"sex"})
-    assert known.name == alone.name
+# -- the charts ------------------------------------------------------------------------------
 
 
 def test_bars_are_read_by_keys_and_as_a_table(qtbot, proof):
-    bars = proof.bars
+    bars = proof.view.shown[f"bars-{proof.runs.shown}"]
+    proof.window().activateWindow()
     bars.setFocus()
-    for _ in range(5):
+    qtbot.waitUntil(bars.hasFocus, timeout=10_000)
+    for _ in range(3):
         qtbot.keyClick(bars, Qt.Key.Key_Right)
     assert "undecided" in bars._reading.text()
-    qtbot.keyClick(bars, Qt.Key.Key_Right)
-    assert "Data-weighted" in bars._reading.text()
     qtbot.keyClick(bars, Qt.Key.Key_T)
     rows = bars.drawing.table()[1]
-    assert bars._table.model().rowCount() == len(rows) == 9
-    kinds = [plain(row[4]) for row in rows[2:6]]
-    assert kinds == ["proven", "proven", "not known", "estimated, 95 %"]
+    assert bars._table.model().rowCount() == len(rows) == 4
+    assert [plain(row[4]) for row in rows] == [
+        *("proven", "proven", "not known", "estimated, 95 %"),
+    ]
 
 
 def test_a_falsified_share_opens_the_pairs_of_its_run(qtbot, opened, path):
@@ -218,25 +173,22 @@ def test_a_falsified_share_opens_the_pairs_of_its_run(qtbot, opened, path):
         (record,) = store.runs()
     assert record.found
     proof._take(msgspec.structs.replace(record, figures=ALL, spec=RunSpec("certify")))
-    canvas, seen = proof.bars.canvas, []
-    proof.show_examples.connect(lambda *said: seen.append(said))
-    counted = [bar.counted for bar in proof.bars.drawing.bars for _part in bar.parts()]
-    for spot, of_rows in zip(canvas.laid.spots, counted, strict=True):
+    bars, seen = proof.view.shown[f"bars-{record.id}"], []
+    proof.show_pairs.connect(seen.append)
+    for spot in bars.canvas.laid.spots:
         seen.clear()
         middle = QPoint(int(spot.x + spot.wide / 2), int(spot.y + spot.tall / 2))
-        qtbot.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=middle)
-        shows = "falsified" in spot.tip and not of_rows
-        assert seen == ([(record.id, ())] if shows else []), spot.tip
+        qtbot.mouseClick(bars.canvas, Qt.MouseButton.LeftButton, pos=middle)
+        assert seen == ([PairsOf(record.id)] if "falsified" in spot.tip else []), spot.tip
     # by keyboard too, and said on the page
-    assert proof._pairs_words.isVisibleTo(proof)
+    assert proof._hint.isVisibleTo(proof)
     seen.clear()
-    first = next(key for key, each in enumerate(proof.bars.drawing.falsified) if each)
-    proof.bars.choose(None)
-    for _ in range(first + 1):
-        qtbot.keyClick(proof.bars, Qt.Key.Key_Right)
+    bars.choose(None)
+    for _ in range(2):
+        qtbot.keyClick(bars, Qt.Key.Key_Right)
     assert seen == []
-    qtbot.keyClick(proof.bars, Qt.Key.Key_Return)
-    assert seen == [(record.id, ())]
+    qtbot.keyClick(bars, Qt.Key.Key_Return)
+    assert seen == [PairsOf(record.id)]
 
 
 # -- the page ---------------------------------------------------------------------------------
@@ -251,14 +203,13 @@ def test_a_bar_of_one_attribute_opens_the_pairs_of_that_attribute(qtbot, opened,
     workspace._session.runs = (found,)
     workspace.show_page(PROOF)
     proof._take(msgspec.structs.replace(found, figures=(DOMAIN, *alone), spec=RunSpec("certify")))
-    proof.experts.set_open(opened=True)
-    assert proof._alone_words.isVisibleTo(proof)
-    keys = [proof.alone.drawing.bar_at(key) for key in range(9)]
-    assert keys == [0, 0, 0, 1, 1, 1, 2, 2, 2]
-    proof.alone.opened.emit(0)
-    proof.alone.opened.emit(3)
+    (fold,) = (each for each in folds(proof) if each.button.text() == phrases.EACH_ALONE)
+    fold.set_open(opened=True)
+    bars = proof.view.shown[f"alone-{found.id}"]
+    bars.opened.emit(0)
+    bars.opened.emit(3)
     assert workspace._pages.currentWidget() is proof
-    proof.alone.opened.emit(8)
+    bars.opened.emit(8)
     assert workspace._pages.currentWidget() is workspace.examples
     assert workspace.examples.pairs.filters.alone == BOTH[1]
     workspace._session.runs = (record,)
@@ -295,126 +246,70 @@ def test_where_nothing_can_be_proven_it_says_why(monkeypatch, opened, path, spec
 
 
 def test_what_is_proven_and_what_is_estimated_are_said_apart(qtbot, proof):
-    assert proof._headline._kind.text() == "■ Proven"
-    assert "89.88 %" in plain(proof._headline._sentence.text())
-    assert "estimated" not in proof._headline._sentence.text()
-    assert proof._estimate._kind.text().startswith("▨ Estimated")
-    assert "41.0 %" in plain(proof._estimate._sentence.text())
+    proven, estimated = cards(proof)
+    assert proven.startswith("■ Proven: ")
+    assert "89.88 %" in proven
+    assert "estimated" not in proven
+    assert estimated.startswith("▨ Estimated: ")
+    assert "41.0 %" in estimated
     # what it spent is in the table of runs
     assert plain(proof._standing.text()).endswith("Certify, done: 1 min.")
-    # what is said of combinations leads where nothing is known of people
-    assert proof._headline.isVisible()
-    # the rest is for experts
-    folded = (
-        proof.alone,
-        proof.chart,
-        proof.discriminatory,
-        proof.rates,
-        proof.pairs,
-        proof._notes,
-    )
-    assert not any(each.isVisible() for each in folded)
-    assert proof.experts.button.accessibleName().startswith("For experts")
-    qtbot.keyClick(proof.experts.button, Qt.Key.Key_Space)
-    assert all(each.isVisible() for each in folded if each is not proof.rates)
-    rounding, note = proof._notes.text().split("\n")
-    assert "output by at most 0.0000031." in rounding
-    assert note == DOMAIN.notes[0]
+    # the rest is folded, and made where it is wanted
+    assert list(proof.view.shown) == [f"bars-{proof.runs.shown}"]
+    names = [each.button.text() for each in folds(proof)]
+    assert names == [
+        *(phrases.EACH_ALONE, phrases.PAIRS_OF_VALUES, phrases.LARGEST_REGIONS),
+        *(phrases.HOW_CERTIFIED, "What the certification covers"),
+    ]
+    for each in folds(proof):
+        qtbot.keyClick(each.button, Qt.Key.Key_Space)
+    kinds = {key.partition("-")[0] for key in proof.view.shown}
+    assert kinds == {"bars", "alone", "values", "discriminatory", "consistent", "course"}
 
 
 def test_nothing_proven_yet_has_no_mark_of_a_proof(opened, path):
     measure(path, (Proven("domain", BOTH, 0.0, 0.0, 1.0, "1000", "0", "0"),), "stopped")
     workspace = opened(path)
     workspace.show_page(PROOF)
-    assert workspace.proof._headline._kind.text() == "□ Nothing proven yet"
+    assert not cards(workspace.proof)
+    said = [each.text() for each in workspace.proof.view.findChildren(QLabel)]
+    assert any(each.startswith(phrases.NOTHING_PROVEN) for each in said)
 
 
 def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
     measure(path, (SAMPLED, DATA))
     workspace = opened(path)
     workspace.show_page(PROOF)
-    proof = workspace.proof
-    assert proof._headline._kind.text() == "□ Not certified"
-    assert phrases.NOT_CERTIFIED in proof._headline._sentence.text()
-    assert proof._estimate._kind.text().startswith("▨ Estimated")
+    (estimated,) = cards(workspace.proof)
+    assert estimated.startswith("▨ Estimated")
+    assert phrases.NOT_CERTIFIED in estimated
     assert "not certified" in standing(workspace)
-    assert not proof._more.isVisible()
-    # there is nothing for experts
-    assert not proof.experts.isVisible()
+    assert not workspace.proof._more.isVisible()
 
 
 def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
     measure(path, (EXACT,))
     workspace = opened(path)
     workspace.show_page(PROOF)
-    assert not workspace.proof._estimate.isVisible()
+    assert len(cards(workspace.proof)) == 1
     assert not workspace.proof._more.isVisible()
     assert standing(workspace).endswith("done")
 
 
-def test_the_course_is_told_as_it_came_and_rounded_down():
-    drawing = course_of_proof(DOMAIN, whole=True)
-    assert [line.name for line in drawing.lines] == ["certified", "falsified", "undecided"]
-    # also of a run that went on with another: it did not begin with nothing
-    assert [float(line.y[0]) for line in drawing.lines] == pytest.approx([20, 1, 79])
-    assert drawing.lines[0].y[-1] == pytest.approx(89.88)
-    assert sum(float(line.y[-1]) for line in drawing.lines) == pytest.approx(100)
-    assert drawing.y_title == "share of combinations"
-    of_people = course_of_proof(msgspec.structs.replace(DOMAIN, of="people"), whole=True)
-    assert of_people.y_title == "share of the population"
-    assert course_of_proof(POPULATION, whole=True).empty
-    little = msgspec.structs.replace(DOMAIN, course=((0.0, 0.0, 0.0), (9.0, 0.5, 0.000159)))
-    assert float(course_of_proof(little, whole=True).lines[1].y[-1]) == 0.01
-
-
-def test_regions_and_pairs_are_sorted_and_copied(proof, spec):
-    table = proof.discriminatory
+def test_regions_are_sorted_and_copied(proof):
+    (fold,) = (each for each in folds(proof) if each.button.text() == phrases.LARGEST_REGIONS)
+    fold.set_open(opened=True)
+    table = proof.view.shown[f"discriminatory-{proof.runs.shown}"]
     # the one with the larger data-weighted share first
     assert table.item(1, 0).text() == "“job” = clerk and “income” ≤ 40"
-    assert plain(table.item(1, 1).text()) == "5.00 %"
-    table.sortItems(2, Qt.SortOrder.DescendingOrder)
-    assert plain(table.item(0, 2).text()) == "about 9.00 %"
+    table.sortItems(1, Qt.SortOrder.DescendingOrder)
+    assert plain(table.item(0, 1).text()) == "5.00 %"
     table.clearSelection()
     table.copy()
     lines = QGuiApplication.clipboard().text().splitlines()
     heads = [table.horizontalHeaderItem(i).text() for i in range(table.columnCount())]
     assert lines[0].split("\t") == heads
     assert len(lines) == 3
-    assert proof.pairs.item(0, 1).text() == "age = 75, sex = male"
-    assert plain(proof.pairs.item(1, 4).text()) == "0 %"
-    assert len(region_rows(spec, [CONSISTENT])) == proof.consistent.rowCount() == 1
-    assert [row[2].key for row in pair_rows(spec, [NARROW, WIDE])] == [0.06, 0.02]
-
-
-def test_of_regions_those_of_people_come_first_and_few_until_more_are_wanted(proof, spec):
-    table = proof.discriminatory
-    assert not table.more.isVisible()
-    nobody = [
-        msgspec.structs.replace(SMALLER, share=0.2 + place / 100, population=0.0)
-        for place in range(6)
-    ]
-    table.show_rows(region_rows(spec, [*nobody, SMALLER]))
-    assert table.rowCount() == 5
-    assert plain(table.item(0, 2).text()) == plain(about_percent(SMALLER.population))
-    assert plain(table.item(1, 1).text()) == "25.00 %"
-    # one wording for a share that rounds to nought
-    assert plain(table.item(1, 2).text()) == "below 0.01 %"
-    assert table.more.text() == "Show all 7"
-    table.more.click()
-    assert table.rowCount() == 7
-    assert not table.more.isVisible()
-    assert table.hasFocus()
-
-
-def test_a_table_keeps_its_order_while_it_grows(proof, spec):
-    table = proof.discriminatory
-    table.sortItems(1, Qt.SortOrder.AscendingOrder)
-    largest = msgspec.structs.replace(SMALLER, share=0.3)
-    table.show_rows(region_rows(spec, [DISCRIMINATORY, SMALLER, largest]))
-    assert plain(table.item(2, 1).text()) == "30.00 %"
-
-
-# -- where ------------------------------------------------------------------------------------
 
 
 # -- runs -------------------------------------------------------------------------------------
@@ -426,18 +321,15 @@ def test_figures_grow_while_a_run_goes_on(qtbot, opened, path):
     proof = workspace.proof
     state = RunState(2, "certify", "running")
     proof.runs.follow(state)
-    assert proof._headline._kind.text() == "…"
+    assert not cards(proof)
     proof.runs.follow(msgspec.structs.replace(state, figures=(DOMAIN,)))
-    qtbot.waitUntil(lambda: proof._headline._kind.text() == "■ Proven", timeout=10_000)
+    qtbot.waitUntil(lambda: "89.88" in "".join(cards(proof)), timeout=10_000)
     more = msgspec.structs.replace(
         DOMAIN, certified=0.95, undecided=0.0, certified_people="931000000000"
     )
     proof.runs.follow(msgspec.structs.replace(state, figures=(more, DISCRIMINATORY)))
-    qtbot.waitUntil(lambda: "93.10" in proof.bars.drawing.summary(), timeout=10_000)
-    # regions are for specialists: folded away
-    assert not proof.discriminatory.isVisible()
-    proof.experts.set_open(opened=True)
-    assert proof.discriminatory.isVisible()
+    qtbot.waitUntil(lambda: "93.10" in proof.view.shown["bars-2"].drawing.summary(), timeout=10_000)
+    assert phrases.LARGEST_REGIONS in [each.button.text() for each in folds(proof)]
 
 
 def test_it_is_gone_on_with_for_as_long_as_is_asked(qtbot, opened, path, monkeypatch):
@@ -596,7 +488,7 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
     people = Proven("people", BOTH, 0.97, 0.02, 0.01)
     bar.show_live(msgspec.structs.replace(state, figures=(DOMAIN, people)), RunSpec("certify"))
     assert plain(bar._share._number.text()) == "≥ 97.00 % certified, ≥ 2.00 % falsified"
-    assert plain(bar._share._below.text()) == "of a model of the data"
+    assert plain(bar._share._below.text()) == f"of {phrases.MODEL_OF_DATA}"
     bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
     assert bar._rows.isVisible()
 
@@ -644,27 +536,18 @@ def test_the_population_and_the_rates_of_its_groups_are_shown(opened, path, spec
     workspace = opened(path)
     workspace.show_page(PROOF)
     # people come before combinations wherever one number stands
-    assert "≥ 97.12 % certified, ≥ 2.11 % falsified of a model of the data" in [
+    assert f"≥ 97.12 % certified, ≥ 2.11 % falsified of {phrases.MODEL_OF_DATA}" in [
         plain(workspace.overview._runs.item(row, 4).text()) for row in range(2)
     ]
     assert standing(workspace).endswith("done")
-    page = workspace.proof
-    assert page._of_people._kind.text() == "■ Proven"
-    assert "for at least 2.11 % of the population" in plain(page._of_people._sentence.text())
+    (said,) = cards(workspace.proof)
+    assert "for at least 2.11 % of the population" in said
     # of combinations only where it is asked for
-    assert [bar.name for bar in page.bars.drawing.bars] == [
-        "Applicants in the data (counted, not proven)",
-        "Population (a model of the data)",
-    ]
-    assert page.shares.drawing.bars[0].name == "Input domain"
-    assert not page._headline.isVisible()
-    assert not page.rates.isVisible()
-    page.experts.set_open(opened=True)
-    assert page._headline.isVisible()
-    assert page.rates.isVisible()
-    first, _second, ratio = rate_rows(spec, [rates])
-    assert [plain(cell.text) for cell in first] == ["sex = female", "10.93 %", "12.00 %", "–"]
-    assert [plain(cell.text) for cell in ratio] == ["Impact ratio by sex", "0.351", "0.400", "–"]
+    (bars,) = workspace.proof.view.shown.values()
+    assert [bar.name for bar in bars.drawing.bars] == [f"Population ({phrases.MODEL_OF_DATA})"]
+    names = [each.button.text() for each in folds(workspace.proof)]
+    assert names[0] == phrases.ONLY_COMBINATIONS
+    assert phrases.RATES_OF_GROUPS in names
 
 
 def test_a_share_of_a_population_that_does_not_fit_is_not_drawn(opened, path):
@@ -672,22 +555,12 @@ def test_a_share_of_a_population_that_does_not_fit_is_not_drawn(opened, path):
     measure(path, (*ALL, Proven("people", BOTH, 0.9712, 0.0211, 0.0077), RATES))
     workspace = opened(path)
     workspace.show_page(PROOF)
-    page = workspace.proof
-    assert page._of_people.isHidden()
-    # neither in the table of the runs nor in the course
+    assert "population" not in "".join(cards(workspace.proof))
+    (bars,) = workspace.proof.view.shown.values()
+    assert [bar.name for bar in bars.drawing.bars] == ["Input domain"]
+    # nor in the table of the runs
     workspace.show_page(OVERVIEW)
     table = workspace.overview._runs
     shown = [table.item(row, 4).text() for row in range(table.rowCount())]
     assert any("of the input domain" in each for each in shown)
-    assert not any("of a model of the data" in each for each in shown)
-    assert "Population (a model of the data)" not in [bar.name for bar in page.bars.drawing.bars]
-
-
-def test_a_group_whose_bounds_are_not_shown_has_no_row_of_dashes(spec):
-    rows = rate_rows(spec, [RATES], (TABLE,))
-    assert [row[0].text for row in rows] == ["sex = male", "Impact ratio by sex: no conclusion"]
-
-
-def test_without_a_population_nothing_is_said_of_one(proof):
-    assert not proof._of_people.isVisible()
-    assert not proof.rates.isVisible()
+    assert not any(f"of {phrases.MODEL_OF_DATA}" in each for each in shown)

@@ -1,1 +1,0 @@
-"""What is said of certificates that are about the data rows."""
