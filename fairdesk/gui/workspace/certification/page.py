@@ -137,8 +137,8 @@ class ProofPage(RunPage):
     # What happens
 
     def _open(self, key: str, part: int) -> None:
-        """Show the pairs behind a part of a chart."""
-        if pairs := dict(enumerate(self._behind[key])).get(part):
+        """Show the pairs behind a part of a chart; rows of tables have none."""
+        if pairs := dict(enumerate(self._behind.get(key, ()))).get(part):
             self.show_pairs.emit(pairs)
 
     def _ask_more(self, seconds: float) -> None:
