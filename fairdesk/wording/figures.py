@@ -13,6 +13,7 @@ from math import inf
 
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind, Repeats
 from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.individual.realism.plausibility import Reference
@@ -521,7 +522,7 @@ def phases_of(figures: Sequence[Metric]) -> tuple[SearchPhase, ...]:
 
 def phase_name(phase: str) -> str:
     """Return the name of a search's phase, for a table."""
-    return say(_PHASES[phase]) if phase in _PHASES else phase
+    return say(_PHASES[phase]) if phase in _PHASES else words.capital(stage(phase))
 
 
 def phase_cells(phase: SearchPhase | None) -> tuple[str, ...]:

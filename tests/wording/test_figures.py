@@ -379,7 +379,7 @@ def test_phases_of_a_search(spec):
     assert said == [
         "Starting instances: 1 discriminatory pair among 26 instances tested.",
         "Directed search: 480 discriminatory pairs among 1,974 instances tested.",
-        "local: 0 discriminatory pairs among 0 instances tested.",
+        "Searching near the pairs found: 0 discriminatory pairs among 0 instances tested.",
     ]
     assert paths.startswith("The instances tested reach 23 of 81 paths of a decision tree")
     assert len(figures.sentences(spec, phases[2:])) == 1

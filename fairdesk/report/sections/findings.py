@@ -11,14 +11,11 @@ from fairdesk.answers.answer import Question
 from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.curves import growing
 from fairdesk.charts.kinds.counts import Counts
-from fairdesk.charts.kinds.lines import Drawing
-from fairdesk.document import shares
+from fairdesk.document import comparison, shares
 from fairdesk.document.blocks import (
     Block,
     Callout,
-    Chart,
     Fact,
     Facts,
     Grid,
@@ -34,7 +31,7 @@ from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import SearchPhase, Share
+from fairdesk.results.individual import GradientFidelity, SearchPhase, Share
 from fairdesk.wording import comparisons, figures, statements, words
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.pairs import plausible_pairs
@@ -243,16 +240,16 @@ def _all_searches(material: Material) -> list[Block]:
     finished = [run for run in material.runs if run.tried and figures.searches(run)]
     if len(finished) < 2 or not any(run.found for run in finished):
         return []
-    title = say("All searches: discriminatory pairs found, by instances tested")
     return [
         Heading("All searches", appended=True),
         Text(
             "The number of pairs alone says little: a longer search finds more. The "
             "lines show how many discriminatory pairs each method found for the "
-            "instances it tested; random sampling is the baseline that a search should "
+            "queries that it cost; random sampling is the baseline that a search should "
             "exceed."
         ),
-        _found_chart(material, finished, title, "all"),
+        *comparison.cautions(finished),
+        comparison.courses([(run, material.progress[run.id]) for run in finished], "all"),
     ]
 
 
@@ -291,9 +288,8 @@ def _run_blocks(
     blocks += _statements(material, run, told)
     blocks += shares.courses(spec, filter(None, [figures.share_of_domain(run.figures)]), run.id)
     if run.found and figures.searches(run) and len(material.progress[run.id]):
-        title = say("Discriminatory pairs found, by instances tested")
-        found = _found_chart(material, [run], title, f"found-{run.id}")
-        blocks += [msgspec.structs.replace(found, optional=True), _cost_chart(material, run)]
+        found = comparison.courses([(run, material.progress[run.id])], f"cost-{run.id}")
+        blocks.append(msgspec.structs.replace(found, optional=True))
     names = words.protected_names(spec.domain)
     if run.found and len(names) > 1:
         counts = tuple(zip(names, run.sufficient_alone, strict=True))
@@ -327,11 +323,18 @@ def _run_blocks(
         blocks.append(msgspec.structs.replace(held, optional=listed))
     elif counted and not grouped and counted[0] not in (*measured, *told):
         blocks.append(Text(figures.share_statement(spec, counted[0], run.figures).sentence))
-    others = [each for each in run.figures if not isinstance(each, Share | SearchPhase | GroupGap)]
+    told_apart = Share | SearchPhase | GroupGap | GradientFidelity
+    others = [each for each in run.figures if not isinstance(each, told_apart)]
     blocks += grouped
+    likened = [each for each in run.figures if isinstance(each, GradientFidelity)]
+    blocks += comparison.diagnosis(likened, f"diagnosis-{run.id}")
     blocks += [Text(each) for each in figures.sentences(spec, others)]
     facts = _facts(run)
-    return [*blocks, *([Facts(facts)] if facts else []), *_phases(run)]
+    return [
+        *blocks,
+        *([Facts(facts)] if facts else []),
+        *comparison.phases([run], f"parts-{run.id}"),
+    ]
 
 
 def _facts(run: RunRecord) -> tuple[Fact, ...]:
@@ -345,56 +348,6 @@ def _facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("Excluded", left_out) if run.rejected else None,
     )
     return tuple(each for each in facts if each is not None)
-
-
-def _phases(run: RunRecord) -> list[Grid]:
-    """List the time of each part of a run of several parts, and what came of it."""
-    if len(run.seconds) < 2:
-        return []
-    held = {each.phase: each for each in figures.phases_of(run.figures)}
-    rows = [
-        (figures.phase_name(phase), *figures.phase_cells(held.get(phase)), words.duration(took))
-        for phase, took in run.seconds.items()
-    ]
-    if not held:
-        rows = [(first, last) for first, *_, last in rows]
-    return [
-        Grid(
-            header=("Phase", *(figures.PHASE_HEADER if held else ()), "Time"),
-            rows=tuple(rows),
-            widths=(2, *(1 for _ in rows[0][1:])),
-            right=tuple(range(1, len(rows[0]))),
-            caption=say("Phases of the run") if held else "Time of each phase of the run",
-            key=f"parts-{run.id}",
-            optional=not held,
-        )
-    ]
-
-
-def _found_chart(material: Material, runs: Sequence[RunRecord], caption: str, key: str) -> Chart:
-    courses = [material.progress[run.id] for run in runs]
-    lines = [
-        growing(material.short_name(run), course[:, 1], course[:, 2], f"series {place}")
-        for place, (run, course) in enumerate(zip(runs, courses, strict=True))
-    ]
-    x_title = say("instances tested")
-    y_title = say("discriminatory pairs found")
-    chart = Drawing(caption, x_title, y_title, tuple(lines))
-    return chart_block(chart, caption=caption, key=key, evidence="example")
-
-
-def _cost_chart(material: Material, run: RunRecord) -> Chart:
-    """Draw the course of a search against what it cost."""
-    course = material.progress[run.id]
-    line = growing(material.short_name(run), course[:, 3], course[:, 2], "series 0")
-    y_title = say("discriminatory pairs found")
-    return chart_block(
-        Drawing("", say("queries"), y_title, (line,)),
-        caption="Discriminatory pairs found, by queries",
-        key=f"cost-{run.id}",
-        optional=True,
-        evidence="example",
-    )
 
 
 def _changes_grid(

@@ -417,7 +417,8 @@ def _shape(item: Block | _Folded) -> tuple[object, ...]:
 
 
 def _state(card: statement.Statement, block: Statement) -> None:
-    card.say(statement.marked(block.evidence), block.sentence, " ".join(block.details))
+    kind = statement.marked(block.evidence) or block.label
+    card.say(kind, block.sentence, " ".join(block.details))
 
 
 def _said(block: Text | Callout | Facts) -> str:

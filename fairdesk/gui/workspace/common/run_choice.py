@@ -21,8 +21,8 @@ class RunChoice(QComboBox):
 
     Parameters
     ----------
-    question : Question
-        What the page answers: of several runs the best is shown.
+    question : Question, optional
+        What the page answers: of several runs the best is shown, and without one the newest.
 
     Signals
     -------
@@ -34,7 +34,7 @@ class RunChoice(QComboBox):
     run_changed = Signal(object)
 
     def __init__(
-        self, session: Session, belongs: Callable[[Run], bool], name: str, question: Question
+        self, session: Session, belongs: Callable[[Run], bool], name: str, question: Question | None
     ) -> None:
         super().__init__()
         self._session, self._belongs, self._question = session, belongs, question
@@ -66,7 +66,7 @@ class RunChoice(QComboBox):
         runs = [run for run in self._session.runs if self._belongs(run)]
         if not runs:
             return
-        best = best_run(self._question, runs)
+        best = None if self._question is None else best_run(self._question, runs)
         wanted = self._wanted
         if all(run.id != wanted for run in runs):
             wanted = runs[-1].id if best is None else best.id

@@ -35,7 +35,7 @@ class RunPage(QWidget):
     """
 
     def __init__(
-        self, session: Session, belongs: Callable[[Run], bool], name: str, question: Question
+        self, session: Session, belongs: Callable[[Run], bool], name: str, question: Question | None
     ) -> None:
         super().__init__()
         self._session = session

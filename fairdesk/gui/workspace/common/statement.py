@@ -19,7 +19,7 @@ MARKS = {
 def marked(evidence: str) -> str:
     """Return the mark and the word of a type of evidence, as a line begins with it."""
     sign, _, word = MARKS[evidence].partition(" ")
-    return f"{sign} {word.capitalize()}" if word else "…"
+    return f"{sign} {word.capitalize()}".strip()
 
 
 class Statement(parts.Card):
@@ -37,7 +37,7 @@ class Statement(parts.Card):
 
     def say(self, kind: str, sentence: str, more: str = "") -> None:
         """Say another thing."""
-        self._kind.setText(kind)
+        self._kind.say(kind)
         self._sentence.setText(sentence)
         self._more.say(more)
-        self.setAccessibleName(f"{kind}: {sentence}")
+        self.setAccessibleName(": ".join(filter(None, (kind, sentence))))

@@ -12,18 +12,26 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.catalogue.methods import METHODS
+from fairdesk.audit.plan.spec import Budget
 from fairdesk.audit.store.records import RunRecord
+from fairdesk.document.comparison import run_label
 from fairdesk.gui.kit.tables import aligned, head_columns, height_around, read_only
 from fairdesk.gui.workspace.common.steps import OF_STATE
-from fairdesk.gui.workspace.compare.comparing import (
-    budget_text,
-    run_label,
-)
 from fairdesk.wording import words
 
 _HEADS = ("Run", "Method", "State", "Seed", "Budget", "Pairs found")
 
 _NUMBERS = (3, 5)
+
+
+def budget_text(budget: Budget) -> str:
+    """Write a run's limits for a cell."""
+    limits = []
+    if budget.seconds is not None:
+        limits.append(words.duration(budget.seconds))
+    if budget.queries is not None:
+        limits.append(f"{words.number(budget.queries)} queries")
+    return " or ".join(limits) or "none"
 
 
 class RunList(QTableWidget):

@@ -20,28 +20,16 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.document import comparison
+from fairdesk.document.blocks import Grid, Heading
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.workspace.common.short_table import short_table
-from fairdesk.gui.workspace.compare.comparing import (
-    HEADER,
-    Curve,
-    alone_cells,
-    cautions,
-    cells,
-    curves_of,
-    lessons,
-    phase_cells,
-    run_label,
-)
+from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.compare.run_list import RunList
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.wording import words
-from fairdesk.wording.figures import PHASE_HEADER
 
 if TYPE_CHECKING:
     from fairdesk.audit.runs.comparison import Comparison
@@ -71,7 +59,7 @@ class RunsView(QWidget):
         self._chosen: tuple[int, ...] = ()
         self._by_hand = False
         self._compared: Comparison | None = None
-        self._curves: dict[int, Curve] = {}
+        self._curves: dict[int, comparison.Curve] = {}
         self._wanted: object = None
         self._read = 0.0
         self._latest = Latest(self)
@@ -79,9 +67,8 @@ class RunsView(QWidget):
         self._list.chosen.connect(self._choose_by_hand)
         self._queue = parts.Words(tone="accent", strong=True)
         self._queue.hide()
-        self._lesson = parts.Words(size=1.2, strong=True)
-        self._more = parts.Words()
-        self._caution = parts.quiet()
+        self._status = parts.Words(strong=True)
+        self.said, self.tables = BlocksView(session), BlocksView(session)
         self._reading = QProgressBar()
         self._reading.setRange(0, 100)
         self._reading.setFixedHeight(10)
@@ -146,13 +133,6 @@ class RunsView(QWidget):
             layouts.grow(parts.quiet("Select two or more runs (Space selects one).")),
             layouts.at(button, Qt.AlignmentFlag.AlignTop),
         )
-        self._made = layouts.column(spacing=theme.GAP)
-        self._results = QWidget()
-        results = layouts.column(on=self._results, spacing=theme.GAP)
-        for widget in (self._lesson, self._more, self._caution):
-            widget.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            results.addWidget(widget)
-        results.addSpacing(theme.NEAR)
         self._by_rows, self._by_time = self.chart.add_choice(
             (
                 ("Against queries", "Show pairs found against queries"),
@@ -161,17 +141,12 @@ class RunsView(QWidget):
             self._draw,
         )
         self._chart_title = parts.heading("Pairs found by each run")
-        results.addWidget(self._chart_title)
-        results.addWidget(self.chart)
-        self._after = for_experts(self._made)
-        results.addWidget(self._after)
         inside = layouts.panel(
             head,
             self._queue,
             self._list,
-            self._banner,
-            self._reading,
-            self._results,
+            *(self._banner, self._status, self._reading, self.said),
+            *(self._chart_title, self.chart, self.tables),
             layouts.stretch(),
             margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
             spacing=theme.GAP,
@@ -206,11 +181,9 @@ class RunsView(QWidget):
         if few:
             self._drop()
             self._compared = None
+            self.tables.show_blocks(())
             waiting = not self._queue.isHidden()
-            self._lesson.setText("" if waiting else "Select at least two runs to compare.")
-            self._more.setText("")
-            self._caution.setText("")
-            self._after.hide()
+            self._say("" if waiting else "Select at least two runs to compare.")
         if few or not self.isVisible():
             return
         if self._compared is not None and self._compared.runs == records:
@@ -219,9 +192,7 @@ class RunsView(QWidget):
         if self._wanted == records:
             return
         self._wanted, self._read = records, 0.0
-        self._lesson.setText("Comparing the results…")
-        self._more.setText("")
-        self._caution.setText("")
+        self._say("Comparing the results…")
         path: Path = self._session.path
 
         def watch(share: float) -> None:
@@ -241,6 +212,11 @@ class RunsView(QWidget):
         self._look.start()
         self._latest.ask(work, self._show, self._fail)
 
+    def _say(self, status: str) -> None:
+        """Say why nothing is compared now."""
+        self._status.say(status)
+        self.said.show_blocks(())
+
     def _drop(self) -> None:
         self._wanted = None
         self._latest.drop()
@@ -253,7 +229,7 @@ class RunsView(QWidget):
 
     def _fail(self, error: FairDeskError) -> None:
         self._drop()
-        self._lesson.setText("")
+        self._say("")
         self._banner.tell(error)
 
     def _ask_curves(self) -> None:
@@ -268,61 +244,21 @@ class RunsView(QWidget):
             key="compared curves",
         )
 
-    def _take_curves(self, curves: dict[int, Curve]) -> None:
+    def _take_curves(self, curves: dict[int, comparison.Curve]) -> None:
         self._curves.update(curves)
         self._draw()
 
-    def _show(self, comparison: Comparison) -> None:
+    def _show(self, compared: Comparison) -> None:
         self._look.stop()
         self._reading.hide()
         self._banner.clear()
-        self._wanted, self._compared = None, comparison
-        first, *more = lessons(comparison, "instances")
-        self._lesson.setText(first)
-        self._more.say(" ".join(more))
-        warned = cautions(comparison.runs)
-        self._caution.say(warned)
-        self._after.show()
-        self._show_tables(comparison)
+        self._status.say("")
+        self._wanted, self._compared = None, compared
+        blocks = comparison.compose(self._session.spec, compared)
+        listed = [isinstance(each, Grid | Heading) for each in blocks]
+        self.said.show_blocks(blocks[: listed.index(True)])
+        self.tables.show_blocks(blocks[listed.index(True) :])
         self._draw()
-
-    def _show_tables(self, comparison: Comparison) -> None:
-        parts.clear(self._made)
-        self._made.addWidget(parts.heading("Results per run"))
-        self._made.addWidget(
-            short_table("Runs compared", HEADER, cells(comparison), right=range(1, 7), wide=0)
-        )
-        self._made.addWidget(
-            parts.quiet(
-                f"The {self._session.many} in the data were divided into {len(comparison.sizes)} "
-                "clusters; a cluster is reached when an instance found is nearest to it. A search "
-                "that reaches few clusters covers only part of the data."
-            )
-        )
-        if phases := phase_cells(comparison):
-            header = ("Run", "Phase", *PHASE_HEADER)
-            self._made.addWidget(parts.heading("Results per phase"))
-            self._made.addWidget(
-                short_table("Phases of the runs", header, phases, right=range(2, 6), wide=1)
-            )
-        names = words.protected_names(self._session.spec.domain)
-        if len(names) < 2:
-            return
-        self._made.addWidget(parts.heading("Changing one attribute alone"))
-        self._made.addWidget(
-            parts.quiet(
-                "Number of pairs found in which changing this attribute alone changes the decision."
-            )
-        )
-        self._made.addWidget(
-            short_table(
-                "Pairs found, by protected attribute whose change alone is sufficient",
-                ("Run", *names),
-                alone_cells(comparison),
-                right=range(1, len(names) + 1),
-                wide=0,
-            )
-        )
 
     def _go_on(self, state: RunState) -> None:
         if state.id and self.isVisible():
@@ -333,15 +269,15 @@ class RunsView(QWidget):
         if not self.isVisible():
             return
         curves = [
-            (run_label(run.id, run.spec), self._curves[run.id])
+            (comparison.run_label(run.id, run.spec), self._curves[run.id])
             for run in self._session.runs
             if run.id in self._chosen and run.id in self._curves
         ]
         live, asked = self._session.live, self._session.live_spec
         searches = asked is not None and METHODS[asked.method].answers is QuestionKind.EXAMPLES
         if live is not None and asked is not None and searches and live.id:
-            name = run_label(live.id, asked)
+            name = comparison.run_label(live.id, asked)
             curves.append((name, self._session.driver.progress()))
-        self.chart.draw(curves_of(curves, by_time=self._by_time.isChecked()))
+        self.chart.draw(comparison.course(curves, over_time=self._by_time.isChecked()))
         self._chart_title.setVisible(bool(curves))
         self.chart.setVisible(bool(curves))

@@ -25,9 +25,9 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.curves import growing
 from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.document.comparison import course
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.picture import Picture
@@ -48,37 +48,6 @@ Curve = NDArray[np.float64]
 _CHART, _LEAST = 200, 360
 #: In less width the pair stands below the table, not beside it.
 _BESIDE = 640
-
-
-def over_time(curve: Curve) -> Drawing:
-    """Draw found and tried over time, from a run's ``(m, 4)`` progress."""
-    seconds, tried, found = curve[:, 0], curve[:, 1], curve[:, 2]
-    return Drawing(
-        title="Pairs found and instances tested over time",
-        x_title="seconds",
-        y_title="number",
-        lines=(
-            growing("pairs found", seconds, found, "discriminatory"),
-            growing("instances tested", seconds, tried, "quiet"),
-        )
-        if len(curve)
-        else (),
-        x_digits=1,
-    )
-
-
-def against_tried(curves: tuple[tuple[str, Curve], ...]) -> Drawing:
-    """Draw found against tried, a line per run, so that searches can be compared."""
-    return Drawing(
-        title="Pairs found against instances tested",
-        x_title="instances tested",
-        y_title="pairs found",
-        lines=tuple(
-            growing(name, curve[:, 1], curve[:, 2], f"series {i}")
-            for i, (name, curve) in enumerate(curves)
-            if len(curve)
-        ),
-    )
 
 
 def run_name(number: int, run: RunSpec) -> str:
@@ -212,11 +181,8 @@ class ExamplesPage(QWidget):
         """Make the upper part: the chart and the counts per attribute."""
         self._over_time, _against = self.chart.add_choice(
             (
-                ("Over time", "Show pairs found and instances tested over time"),
-                (
-                    "Against instances tested",
-                    "Show pairs found against instances tested, for every run",
-                ),
+                ("Over time", "Show pairs found over time"),
+                ("Against queries", "Show pairs found against queries, for every run"),
             ),
             self._draw,
         )
@@ -409,18 +375,12 @@ class ExamplesPage(QWidget):
         live = self._session.live
         if live is not None and live.id:
             self._curves[live.id] = self._session.driver.progress()
-        if self._over_time.isChecked():
-            curve = self._curves.get(self._shown, np.empty((0, 4)))
-            self.chart.draw(over_time(curve))
-        else:
+        over_time, numbers = self._over_time.isChecked(), [self._shown]
+        if not over_time:
             for record in self._with_examples():
                 if record.id not in self._curves:
                     self._curves[record.id] = np.empty((0, 4))
                     self._ask_curve(record.id)
-            self.chart.draw(
-                against_tried(
-                    tuple(
-                        (f"run {number}", curve) for number, curve in sorted(self._curves.items())
-                    )
-                )
-            )
+            numbers = sorted(self._curves)
+        curves = [(f"run {n}", self._curves[n]) for n in numbers if n in self._curves]
+        self.chart.draw(course(curves, over_time=over_time))

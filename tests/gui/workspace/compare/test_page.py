@@ -1,32 +1,22 @@
 import threading
-from dataclasses import replace
 
 import msgspec
-import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.runs.comparison import Comparison, Overlap
 from fairdesk.audit.store.store import Store
+from fairdesk.document.comparison import compose
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
-from fairdesk.gui.workspace.compare.comparing import (
-    budget_text,
-    cautions,
-    cells,
-    curves_of,
-    lessons,
-    phase_cells,
-)
+from fairdesk.gui.workspace.compare.run_list import budget_text
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability
-from fairdesk.results.individual import SearchPhase
-from tests import phrases
+from fairdesk.results.individual import GradientFidelity
 from tests.gui.auditing import FakeWorker, make_audit
 
 RUN = RunSpec("uniform", {"samples": 600}, seed=5)
@@ -59,22 +49,8 @@ def comparing(qtbot, opened, tmp_path):
     return workspace
 
 
-@pytest.fixture
-def records(tmp_path):
-    with Store.open(make_audit(tmp_path, runs=3)) as store:
-        return store.runs()
-
-
-@pytest.fixture
-def comparison(records):
-    first, second, third = records
-    return Comparison(
-        runs=(first, second, third),
-        union=1_800,
-        overlaps=(Overlap((2,), 1_204), Overlap((1, 2, 3), 310), Overlap((1,), 286)),
-        sizes=(100, 60, 40),
-        coverage=((5, 0, 1), (0, 0, 9), (1, 1, 1)),
-    )
+def words_in(widget):
+    return " ".join(each.text() for each in widget.findChildren(QLabel))
 
 
 def standing(workspace, name):
@@ -84,7 +60,8 @@ def standing(workspace, name):
 def test_the_newest_runs_are_compared_at_first(comparing):
     view = comparing.compare.runs
     assert view._list.checked() == (2, 3)
-    assert "that no other of these runs found" in view._lesson.text()
+    assert compose(comparing._session.spec, view._compared)[0].sentence in words_in(view.said)
+    assert [*view.tables.shown] == ["runs-compared"]
     assert {each.name for each in view.chart.drawing.lines} == {
         "Random sampling (run 2)",
         "Random sampling (run 3)",
@@ -111,8 +88,8 @@ def test_space_checks_another_run(qtbot, comparing):
         qtbot.keyClick(view._list, Qt.Key.Key_Down)
         qtbot.keyClick(view._list, Qt.Key.Key_Space)
     assert view._list.checked() == (1,)
-    assert "at least two runs" in view._lesson.text()
-    assert view._after.isHidden()
+    assert "at least two runs" in view._status.text()
+    assert view.tables.shown == {}
 
 
 def test_the_chart_turns_from_rows_to_seconds(comparing):
@@ -137,60 +114,26 @@ def test_with_one_run_there_is_nothing_to_compare(qtbot, opened, tmp_path):
     dialog.close()
 
 
-def test_the_lesson_names_the_run_that_found_most_alone(comparison):
-    first, *more = lessons(comparison, "instances")
-    assert first.startswith("Random sampling (run 2) found 1,204 instances that no other")
-    assert "1,800 different instances" in more[0]
-    assert "310 were found by all of them" in more[1]
-    nobody = Comparison(comparison.runs, 0, (), (10,), ((0,), (0,), (0,)))
-    assert lessons(nobody, "instances") == ["None of these runs found a discriminatory pair."]
-
-
-def test_unfair_comparisons_are_said(records):
-    assert cautions(records) == ""
-    shorter = RunSpec("uniform", budget=Budget(seconds=5.0))
-    first, second, third = records
-    first = msgspec.structs.replace(first, spec=shorter)
-    second = msgspec.structs.replace(second, state="stopped")
-    third = msgspec.structs.replace(third, spec=RunSpec("uniform", continues=2))
-    told = cautions((first, second, third))
-    assert "different budgets" in told
-    assert f"Completed before the {phrases.BUDGET_USED_UP}: Random sampling (run 1)." in told
-    assert "Not completed: Random sampling (run 2)" in told
-    assert "Pairs that an earlier run had found are excluded: Random sampling (run 3)" in told
-
-
-def test_the_table_tells_price_and_reach(comparison):
-    rows = cells(comparison)
-    assert [row[2] for row in rows] == ["286", "1,204", "0"]
-    assert [row[6] for row in rows] == ["2 of 3", "1 of 3", "3 of 3"]
-    run = comparison.runs[0]
-    assert rows[0][4] == f"{run.queries / run.found:,.1f}"
-
-
-def test_phases_are_listed_per_run(comparison):
-    assert phase_cells(comparison) == []
-    figures = SearchPhase("seeds", 26, 1, 9, 81), SearchPhase("directed", 974, 480, 14, 81)
-    first, *others = comparison.runs
-    first = msgspec.structs.replace(first, figures=figures)
-    rows = phase_cells(replace(comparison, runs=(first, *others)))
-    assert [row[1:] for row in rows] == [
-        ("Starting instances", "26", "1", "3.8\u00a0%", "9"),
-        ("Directed search", "974", "480", "49.3\u00a0%", "14"),
-    ]
-
-
-def test_a_curve_begins_at_nothing():
-    curve = np.array([[1.0, 10, 4, 30], [2.0, 20, 9, 60]])
-    drawing = curves_of((("a", curve), ("b", np.empty((0, 4)))), by_time=False)
-    (line,) = drawing.lines
-    assert line.x.tolist() == [0, 30, 60]
-    assert line.y.tolist() == [0, 4, 9]
-
-
 def test_a_budget_is_written_short():
     assert budget_text(Budget()) == "none"
     assert budget_text(Budget(seconds=60.0, queries=5_000)).endswith("or 5,000 queries")
+
+
+def test_a_diagnostic_is_shown_and_another_can_be_chosen(qtbot, opened, tmp_path):
+    path = make_audit(tmp_path, runs=0)
+    with Store.open(path) as store:
+        for size in (0.5, 1.0):
+            run = store.begin_run(RunSpec("diagnose"))
+            store.measure(run, (GradientFidelity(size, 9, 0.9, None, None, 10, 3),))
+            store.end_run(run, "done")
+    workspace = opened(path)
+    workspace.show_page(COMPARE)
+    workspace.compare.show_diagnosis()
+    view = workspace.compare.diagnosis
+    qtbot.waitUntil(lambda: "At size 1 " in words_in(view.view), timeout=10_000)
+    assert [*view.view.shown] == ["diagnosis-agreement", "diagnosis-found"]
+    view.open_run(1)
+    qtbot.waitUntil(lambda: "At size 0.5 " in words_in(view.view), timeout=10_000)
 
 
 def test_methods_that_are_off_say_why(qtbot, tmp_path):
