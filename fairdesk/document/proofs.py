@@ -43,9 +43,6 @@ from fairdesk.wording.rules import combination_text, rule_text
 
 #: Regions of each kind that are listed.
 _REGIONS = 10
-_COMBINATIONS = fixed(
-    "Certified, falsified and undecided shares of all combinations of values, not of people"
-)
 _ALONE = fixed(
     "Each protected attribute alone: shares of all combinations of values, not of people"
 )
@@ -109,8 +106,7 @@ def compose(
         stated(said, beside) if said.value else Text(" ".join((said.sentence, *beside)).rstrip())
     ]
     blocks += [stated(rest)] if rest else []
-    heading = _COMBINATIONS if of_people is None and main is not None else ""
-    blocks += _bars(spec, shown, f"bars-{run.id}", say(heading) if heading else "")
+    blocks += _bars(spec, shown, f"bars-{run.id}")
     concluded, bounds = _rates(spec, run, tables)
     blocks += [*concluded, *_counted(spec, run, runs)]
     if of_people is not None and of_domain is not None:
@@ -120,7 +116,7 @@ def compose(
             Heading(say("Input domain: combinations, not people"), appended=True),
             stated(proof_words.proven_statement(of_domain)),
             *([stated(rest)] if rest else []),
-            *_bars(spec, domain, f"combinations-{run.id}", say(_COMBINATIONS)),
+            *_bars(spec, domain, f"combinations-{run.id}"),
         ]
     alone = Spaces(alone_bars(spec, shown, sufficient_names(spec, runs)), say(_ALONE))
     blocks.append(Heading(say("Each attribute alone"), appended=True))
@@ -184,17 +180,15 @@ def pairs_behind(spec: AuditSpec, runs: Sequence[Run], chart: Chart) -> tuple[Pa
     return tuple(pairs if falsified else None for falsified in chart.drawing.falsified)
 
 
-def _drawn(chart: Spaces, key: str, *, optional: bool = False) -> Chart:
+def _drawn(chart: Spaces, key: str) -> Chart:
     # an estimate is drawn in what is undecided
     guessed = any(bar.guess is not None for bar in chart.bars)
-    return chart_block(
-        chart, chart.heading, key=key, optional=optional, evidence="" if guessed else "proven"
-    )
+    return chart_block(chart, chart.heading, key=key, evidence="" if guessed else "proven")
 
 
-def _bars(spec: AuditSpec, shown: Sequence[Metric], key: str, heading: str) -> list[Block]:
-    """Draw what stands for a run, with another heading than usual where there is one."""
-    chart = proven_bar(spec, shown, *filter(None, [heading]))
+def _bars(spec: AuditSpec, shown: Sequence[Metric], key: str) -> list[Block]:
+    """Draw what stands for a run, if it has anything."""
+    chart = proven_bar(spec, shown)
     return [] if chart.empty else [_drawn(chart, key)]
 
 
@@ -302,7 +296,13 @@ def _pairs(spec: AuditSpec, run: Run) -> list[Block]:
     rows = tuple(map(row, sorted(pairs, key=lambda pair: -pair.falsified)))
     return [
         Grid(
-            ("First values", "Second values", "Changes, at least", "Unchanged, at least", "Left"),
+            (
+                "First values",
+                "Second values",
+                "Changes, at least",
+                "Unchanged, at least",
+                "Undecided",
+            ),
             rows,
             (1.6, 1.6, 1.0, 1.0, 0.8),
             right=(2, 3, 4),

@@ -80,7 +80,6 @@ _INSTANCES = fixed(
     {
         "domain": "Input domain",
         "people": "Population (a model of the data)",
-        "population": "Data-weighted (attributes assumed independent)",
         "perturbed": "Perturbed data rows",
     }
 )

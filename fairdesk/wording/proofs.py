@@ -43,7 +43,6 @@ ROUNDED = fixed(
     "Certified and falsified shares are rounded down and undecided shares up, so they may not add "
     "up to 100\u00a0%."
 )
-_AS_COMMON = fixed("the data-weighted input domain (attributes assumed independent)")
 _POPULATION = fixed("the population (a model of the data)")
 #: What a proven rate means, and what it does not.
 RATES = fixed(
@@ -66,7 +65,7 @@ def population_note(spec: AuditSpec) -> str:
 
 
 def proven_of(
-    figures: Iterable[Metric], of: Literal["domain", "population", "people"] = "domain"
+    figures: Iterable[Metric], of: Literal["domain", "people"] = "domain"
 ) -> Proven | None:
     """Return what is proven of all protected attributes together, if anything was tried."""
     proven = (each for each in figures if isinstance(each, Proven) and each.of == of)
@@ -279,13 +278,7 @@ def standing_of(proven: Proven) -> str:
 
 def _possible(proven: Proven) -> str:
     """Say of what something is proven."""
-    match proven.of:
-        case "domain":
-            return say("the input domain")
-        case "population":
-            return say(_AS_COMMON)
-        case "people":
-            return say(_POPULATION)
+    return say(_POPULATION) if proven.of == "people" else say("the input domain")
 
 
 def _whatever(names: Sequence[str]) -> str:

@@ -527,11 +527,10 @@ def test_what_is_proven_is_rounded_down_and_what_is_left_up(changes, said):
             ("Falsified combinations: decision changes", "Exactly 1"),
         ),
         (
-            {"of": "population", "total": "", "certified": 0.9, "falsified": 0.1},
+            {"of": "people", "total": "", "certified": 0.9, "falsified": 0.1},
             (
-                "The decision changes when only age changes for exactly 10.00 % of the "
-                "data-weighted input domain (attributes assumed independent): every combination "
-                "is decided."
+                "The decision changes when only age changes for exactly 10.00 % of the population "
+                f"({phrases.MODEL_OF_DATA}): every combination is decided."
             ),
             (phrases.FALSIFIED_SHARE, "Exactly 10.00 %"),
         ),
@@ -566,9 +565,9 @@ def test_a_box_is_written_as_a_rule(spec, conditions, said):
 
 
 def test_what_is_proven_is_picked_by_what_it_is_of():
-    population = msgspec.structs.replace(PROVEN, of="population")
-    assert proof_words.proven_of((population, PROVEN)) is PROVEN
-    assert proof_words.proven_of((population, PROVEN), "population") is population
+    people = msgspec.structs.replace(PROVEN, of="people")
+    assert proof_words.proven_of((people, PROVEN)) is PROVEN
+    assert proof_words.proven_of((people, PROVEN), "people") is people
     assert proof_words.proven_of((SHARE,)) is None
 
 

@@ -49,7 +49,9 @@ _AROUND: Final = fixed(
         "undecided": "undecided",
     }
 )
-_HEADING: Final = "Certified, falsified and undecided shares"
+_HEADING: Final = fixed("Certified, falsified and undecided shares")
+_OF_ROWS: Final = fixed("Data rows certified with their neighbours")
+_OF_COMBINATIONS: Final = fixed("Shares of all combinations of values, not of people")
 
 
 class Guess(NamedTuple):
@@ -198,17 +200,20 @@ def space_of(
             return Space(name, falsified, falsified, exact=False, guess=guess)
 
 
-def proven_bar(spec: AuditSpec, figures: Sequence[Metric], heading: str = _HEADING) -> Spaces:
+def proven_bar(spec: AuditSpec, figures: Sequence[Metric]) -> Spaces:
     """Draw what stands for a run that certifies: one bar, none where nothing was tried.
 
     Of the population if it is there, else of the domain, also where it is only estimated; or of the
     data rows with their neighbours.
     """
-    proven = proof_words.main_proof(figures) or neighbourhoods_of(figures)
-    found = proven or share_of_domain(figures)
+    proven, around = proof_words.main_proof(figures), neighbourhoods_of(figures)
+    found = proven or around or share_of_domain(figures)
     if found is None or (isinstance(found, Share) and not found.n_samples):
         return Spaces()
-    return Spaces((space_of(spec, found),), heading)
+    heading = _OF_ROWS if found is around else _OF_COMBINATIONS
+    if isinstance(found, Proven) and found.of == "people":
+        heading = _HEADING
+    return Spaces((space_of(spec, found),), say(heading))
 
 
 def alone_bars(
