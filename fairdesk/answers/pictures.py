@@ -24,8 +24,7 @@ from fairdesk.results.trials import chosen_of, trial_of
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import figures as figure_words
 from fairdesk.wording.decisions import named_outcome
-from fairdesk.wording.groups.impact_ratio import is_shown, ratio_interval
-from fairdesk.wording.groups.subgroups import (
+from fairdesk.wording.groups.findings import (
     findings,
     foremost,
     is_counted,
@@ -33,6 +32,7 @@ from fairdesk.wording.groups.subgroups import (
     shown_gap_text,
     shown_rates,
 )
+from fairdesk.wording.groups.impact_ratio import is_shown, ratio_interval
 from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
 

@@ -23,9 +23,9 @@ from fairdesk.results.individual import ExcessChange, Share
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.decisions import name_of
+from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
-from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups import terms as term_words
 from fairdesk.wording.groups.impact_ratio import shown_of, worst_of, worst_statement
 from fairdesk.wording.groups.tables import group_text
@@ -522,7 +522,7 @@ def _decides_rows(run: Run) -> bool:
 def _subgroups(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
     """Say which subgroup differs most from all others: by rules rather than by other methods."""
     tried = [run for run in _among(runs, Question.SUBGROUPS) if run.figures]
-    ruled = [run for run in tried if any(True for _ in subgroup_words.mined_with(run.figures))]
+    ruled = [run for run in tried if any(True for _ in finding_words.mined_with(run.figures))]
     if not tried:
         return Answer(Question.SUBGROUPS, unmeasured(""))
     run = (ruled or tried)[-1]

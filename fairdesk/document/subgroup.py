@@ -11,8 +11,9 @@ from fairdesk.results.conditions import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, Variant
 from fairdesk.wording import words
 from fairdesk.wording.decisions import named_outcome
+from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.subgroups import Finding
+from fairdesk.wording.groups.findings import Finding
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.rules import rule_phrase
 
@@ -46,8 +47,8 @@ def grid(
     if mined.texts and all(each.holds_on_data is None for each in shown):
         omitted.add(header.index(say("Gap in the original texts")))
     kept = [place for place in range(len(header)) if place not in omitted]
-    digits = subgroup_words.rate_digits(shown) if mined.outcome else 1
-    marked = any(not subgroup_words.is_significant(each) for each in shown) and not p
+    digits = finding_words.rate_digits(shown) if mined.outcome else 1
+    marked = any(not finding_words.is_significant(each) for each in shown) and not p
     doubted = any(_is_doubted(each) for each in shown)
     notes = (
         ""
@@ -58,7 +59,7 @@ def grid(
         say(
             "{mark}: not statistically significant (corrected p above {level})",
             mark=_CHANCE,
-            level=words.plain(subgroup_words.CHANCE, 2),
+            level=words.plain(finding_words.CHANCE, 2),
         )
         if marked
         else "",
@@ -91,23 +92,23 @@ def _header(mined: RuleSearchSummary) -> tuple[str, ...]:
 
 
 def _cells(spec: AuditSpec, rule_set: RuleSet, digits: int, *, marked: bool) -> tuple[str, ...]:
-    estimated, interval = subgroup_words.difference_texts(rule_set)
+    estimated, interval = finding_words.difference_texts(rule_set)
     first = rule_phrase(spec, rule_set.conditions), words.number(rule_set.rows)
-    rates, p = subgroup_words.both_rates(rule_set, digits), words.p_text(rule_set.p)
-    chance = _CHANCE if marked and not subgroup_words.is_significant(rule_set) else ""
+    rates, p = finding_words.both_rates(rule_set, digits), words.p_text(rule_set.p)
+    chance = _CHANCE if marked and not finding_words.is_significant(rule_set) else ""
     p = p.replace("below", "<")
-    if any(each.term for each in rule_set.conditions):
-        original = subgroup_words.original_text(rule_set)
+    if finding_words.is_about_texts(rule_set):
+        original = finding_words.original_text(rule_set)
         return (*first, *rates, f"{estimated}{chance}", interval, original, p)
-    counted = subgroup_words.is_counted(rule_set)
-    gap = subgroup_words.shown_gap_text(rule_set) if counted else "–"
+    counted = finding_words.is_counted(rule_set)
+    gap = finding_words.shown_gap_text(rule_set) if counted else "–"
     mark = f"{chance}{_DOUBTED if _is_doubted(rule_set) else ''}"
     shown = rates if counted else ("–", "–")
     return (*first, *shown, f"{gap}{mark}", estimated, interval, p)
 
 
 def _is_doubted(rule_set: RuleSet) -> bool:
-    return rule_set.holds_on_data is False and subgroup_words.is_counted(rule_set)
+    return rule_set.holds_on_data is False and finding_words.is_counted(rule_set)
 
 
 def ends_of(rows: int, rate: float) -> tuple[float, float]:
@@ -118,10 +119,10 @@ def ends_of(rows: int, rate: float) -> tuple[float, float]:
 def detail(spec: AuditSpec, mined: RuleSearchSummary, finding: Finding) -> list[Block]:
     """Return what is known of one subgroup; below headings what experts check it with."""
     rule_set, similar = finding.rule_set, finding.similar
-    counted = subgroup_words.is_counted(rule_set)
+    counted = finding_words.is_counted(rule_set)
     blocks: list[Block] = [
         Statement(
-            subgroup_words.shown_gap_text(rule_set),
+            finding_words.shown_gap_text(rule_set),
             subgroup_words.rule_set_sentence(spec, rule_set),
             (words.capital(subgroup_words.evidence_sentence(spec, rule_set, mined)),),
             "observed" if counted else "estimated",
@@ -132,12 +133,18 @@ def detail(spec: AuditSpec, mined: RuleSearchSummary, finding: Finding) -> list[
     ]
     if similar:
         count = subgroup_words.variants_text(mined, len(similar))
-        title = (
-            say("Terms whose gap it explains ({count})", count=count)
+        title, caption = (
+            ("Terms whose gap it explains ({count})", "Rules that hold this one’s terms")
             if mined.texts
-            else say("Similar or complementary subgroups ({count})", count=count)
+            else (
+                "Similar or complementary subgroups ({count})",
+                "Subgroups of nearly the same rows, or of nearly all others",
+            )
         )
-        blocks += [Heading(title, appended=True), grid(spec, mined, similar, title, SIMILAR)]
+        blocks += [
+            Heading(say(title, count=count), appended=True),
+            grid(spec, mined, similar, say(caption), SIMILAR),
+        ]
     return blocks
 
 
@@ -205,7 +212,7 @@ def _rate_of(rule_set: RuleSet) -> Callable[[float], str]:
 def _digits(rule_set: RuleSet) -> int:
     """Return with how many decimals the rates of a subgroup, counted and estimated, are written."""
     estimated = words.digits_apart(rule_set.phi_in, rule_set.phi_out)
-    return max(estimated, subgroup_words.rate_digits((rule_set,)))
+    return max(estimated, finding_words.rate_digits((rule_set,)))
 
 
 def around(spec: AuditSpec, rule_set: RuleSet, key: str = "one") -> list[Block]:
@@ -217,7 +224,7 @@ def around(spec: AuditSpec, rule_set: RuleSet, key: str = "one") -> list[Block]:
         (
             kind,
             rule_phrase(spec, each.conditions),
-            subgroup_words.gap_number(rule_set.outcome, each.score),
+            finding_words.gap_number(rule_set.outcome, each.score),
             write(each.phi_in),
             words.percent(each.support, 1.0),
         )
@@ -266,7 +273,7 @@ def _carried(spec: AuditSpec, rule_set: RuleSet) -> str:
     if len(rule_set.conditions) < 2 or not left:
         return ""
     first, *others = sorted(left, key=lambda part: left[part])
-    rest = subgroup_words.gap_text(rule_set.outcome, left[first])
+    rest = finding_words.gap_text(rule_set.outcome, left[first])
     if rule_set.score - left[first] < 0.1 * rule_set.score:
         return say(
             "No single condition explains the gap: without that on {name} it is still {rest}.",
@@ -277,13 +284,13 @@ def _carried(spec: AuditSpec, rule_set: RuleSet) -> str:
         "The gap depends most on {part}: without it, the gap is {rest} instead of {whole}.",
         part=rule_phrase(spec, (first,)),
         rest=rest,
-        whole=subgroup_words.gap_text(rule_set.outcome, rule_set.score),
+        whole=finding_words.gap_text(rule_set.outcome, rule_set.score),
     )
     if not others:
         return said
     more = say(
         "Without the condition on {name} it is {rest}.",
         name=words.quoted(others[-1].attribute),
-        rest=subgroup_words.gap_text(rule_set.outcome, left[others[-1]]),
+        rest=finding_words.gap_text(rule_set.outcome, left[others[-1]]),
     )
     return f"{said} {more}"

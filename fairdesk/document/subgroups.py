@@ -27,11 +27,13 @@ from fairdesk.document.subgroup import around, ends_of, grid
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from fairdesk.wording import figures, statements, words
-from fairdesk.wording.decisions import named_outcome
+from fairdesk.wording.decisions import favourable, named_outcome
+from fairdesk.wording.groups import baselines as baseline_words
+from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.subgroups import Finding
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.groups.findings import Finding
+from fairdesk.wording.language import fixed, say
 from fairdesk.wording.rules import combination_text, rule_phrase
 
 #: Findings that are listed on paper, and those that are drawn.
@@ -69,9 +71,9 @@ def compose(
     blocks: list[Block] = [opening(spec, run, tables)]
     # below the first heading of the appendix all belongs there
     later: list[Block] = []
-    for place, (mined, sets) in enumerate(subgroup_words.mined_with(run.figures), start=1):
-        key, found = f"{run.id}-{place}", subgroup_words.findings(spec, sets)
-        shown = [each for each in found if subgroup_words.is_significant(each.rule_set)] or found
+    for place, (mined, sets) in enumerate(finding_words.mined_with(run.figures), start=1):
+        key, found = f"{run.id}-{place}", finding_words.findings(spec, sets)
+        shown = [each for each in found if finding_words.is_significant(each.rule_set)] or found
         if found:
             blocks.append(listed(spec, mined, shown[:_LISTED], key))
             blocks += map(appended, chart(spec, mined, found, key))
@@ -100,7 +102,7 @@ def added(
     Statement, optional
         Without a value where they add nothing; ``None`` where there is nothing to compare with.
     """
-    wanted = subgroup_words.favourable(spec)
+    wanted = favourable(spec)
     rates = [
         (line.rate, f"{words.quoted(table.attributes[0])} = {line.values[0]}")
         for table in tables
@@ -110,14 +112,14 @@ def added(
     ]
     held = [
         (mined, sets)
-        for mined, sets in subgroup_words.mined_with(run.figures)
+        for mined, sets in finding_words.mined_with(run.figures)
         if mined.outcome == wanted and not mined.texts
     ]
     if not rates or not held:
         return None
-    (mined, sets), (rate, name) = held[0], min(rates)
+    (_mined, sets), (rate, name) = held[0], min(rates)
     values = {"low": words.percent(rate, 1.0), "name": name}
-    least = subgroup_words.lowest_of(spec, sets)
+    least = finding_words.lowest_of(spec, sets)
     counted = None if least is None else least.data_in
     if least is None or counted is None or ends_of(least.rows, counted)[1] >= rate:
         none = say(
@@ -126,19 +128,15 @@ def added(
             **values,
         )
         return statements.Statement("observed", "", "", none)
-    values["rate"] = subgroup_words.both_rates(least)[0]
+    values["rate"] = finding_words.both_rates(least)[0]
     values["group"] = rule_phrase(spec, least.conditions)
     brief = say(
         "{group}: {rate} are selected. By one attribute, the lowest rate is {low} ({name}).",
         **values,
     )
-    said = say_many(
-        mined.rule_sets,
+    said = say(
         "The selection rate of {group} is {rate} (n = {rows}, {percent} CI {ends}). This is lower "
         "than that of every group by one attribute; the lowest there is {low} ({name}).",
-        "The selection rate of {group} is {rate} (n = {rows}, {percent} CI {ends}). This is lower "
-        "than that of every group by one attribute; the lowest there is {low} ({name}). It is the "
-        "lowest of {n} subgroups, so the true rate may be higher.",
         rows=words.number(least.rows),
         percent=words.percent_of("95"),
         ends=words.percent_ends(*ends_of(least.rows, counted)),
@@ -150,13 +148,24 @@ def added(
 
 def opening(spec: AuditSpec, run: RunRecord | RunState, tables: Sequence[GroupTable]) -> Statement:
     """State what subgroups add to the tables by one attribute, else what came of the run."""
-    said = added(spec, run, tables) or group_words.headline(spec, run.figures)
-    return stated(said or statements.unmeasured(figures.no_result(run)))
+    if (said := added(spec, run, tables)) is not None:
+        most = max(mined.rule_sets for mined, _ in finding_words.mined_with(run.figures))
+        caveat = say(
+            "It is the lowest of {n} subgroups, so the true rate may be higher.",
+            n=words.number(most),
+        )
+        return stated(said, [caveat] if said.value and most > 1 else [])
+    found = group_words.headline(spec, run.figures) or statements.unmeasured(figures.no_result(run))
+    # what is counted stands large, what is estimated of it small
+    rest = found.sentence.removeprefix(found.brief)
+    if not found.brief or rest == found.sentence:
+        return stated(found)
+    return stated(msgspec.structs.replace(found, sentence=found.brief), [rest.lstrip()])
 
 
 def drawn(found: Sequence[Finding]) -> Sequence[RuleSet]:
     """Return the findings that are drawn: the first with significant gaps, else of all."""
-    return quoted(subgroup_words.foremost(found, _DRAWN))
+    return quoted(finding_words.foremost(found, _DRAWN))
 
 
 def chart(
@@ -175,7 +184,7 @@ def listed(
 ) -> Grid:
     """List findings with their rates and gaps."""
     shown = [each.rule_set for each in found]
-    significant = [each for each in shown if subgroup_words.is_significant(each)]
+    significant = [each for each in shown if finding_words.is_significant(each)]
     which = "" if len(significant) < len(shown) else "all"
     outcome = named_outcome(spec, mined.outcome) if mined.outcome else ""
     of = bool(mined.texts and mined.outcome), which if significant else "none"
@@ -221,7 +230,7 @@ def supports(spec: AuditSpec, mined: RuleSearchSummary, key: str = "") -> list[B
                 (
                     words.percent_of(f"{100 * each.theta:g}"),
                     words.number(each.rule_sets),
-                    subgroup_words.gap_number(mined.outcome, each.score) if each.rule_sets else "–",
+                    finding_words.gap_number(mined.outcome, each.score) if each.rule_sets else "–",
                     rule_phrase(spec, each.conditions) if each.rule_sets else "–",
                 )
                 for each in mined.sweep
@@ -243,7 +252,7 @@ def other_methods(spec: AuditSpec, run: RunRecord | RunState) -> list[Block]:
     """Return the weighted sums and gaps that a run found, but what its headline says."""
     lines = [each for each in run.figures if isinstance(each, LinearGroup)]
     gaps = [each for each in run.figures if isinstance(each, GroupGap)]
-    said = [Text(subgroup_words.linear_statement(spec, each).sentence) for each in lines[1:]]
+    said = [Text(baseline_words.linear_statement(spec, each).sentence) for each in lines[1:]]
     return [*said, *([_gaps(spec, gaps, f"gaps-{run.id}")] if gaps else [])]
 
 

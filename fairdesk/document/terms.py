@@ -9,8 +9,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.document.blocks import Block, Grid, Statement, Text, appended, stated
 from fairdesk.results.subgroups import Flip, TermRate
 from fairdesk.wording import words
-from fairdesk.wording.decisions import named_outcome
-from fairdesk.wording.groups.subgroups import favourable
+from fairdesk.wording.decisions import favourable, named_outcome
 from fairdesk.wording.groups.terms import (
     by_category,
     category_statement,
@@ -134,11 +133,13 @@ def examples(
             ),
             widths=(0.5, 3.2, 0.9, 1.2, 0.9),
             right=(0,),
-            caption="Some texts, with a term in its place, whose decision changes with another "
-            "term. Each was queried again to confirm it. They are examples and do not show how "
-            "frequent such texts are",
+            caption="Texts whose decision changes with another term",
             key=key,
             evidence="example",
+            note=say(
+                "some texts, with a term in its place; each was queried again to confirm it; they "
+                "are examples and do not show how frequent such texts are"
+            ),
         )
     ]
 

@@ -34,10 +34,9 @@ def outcome_text(spec: AuditSpec, outcome: str) -> str:
     Nobody outside knows what “1” is, unless it was given a name. A column of decisions is read as
     it stands.
     """
-    favourable = spec.decisions[spec.mapping.favourable_class]
     if spec.mapping.names:
         return outcome
-    if spec.predictions or outcome != favourable or spec.model.scores == VALUES:
+    if spec.predictions or outcome != favourable(spec) or spec.model.scores == VALUES:
         return outcome or spec.favourable
     return spec.favourable
 
@@ -50,7 +49,7 @@ def named_outcome(spec: AuditSpec, outcome: str) -> str:
     ``“neither” (not_toxic)``
     """
     name = outcome_text(spec, outcome)
-    if outcome != spec.decisions[spec.mapping.favourable_class] or name == spec.favourable:
+    if outcome != favourable(spec) or name == spec.favourable:
         return f"“{name}”"
     return f"“{name}” ({spec.favourable})"
 
@@ -94,3 +93,8 @@ def naming(names: Callable[[Attribute, float], str]) -> Iterator[None]:
 def name_of(attribute: Attribute, code: float) -> str:
     """Write a value of an attribute in a rule, a list, a combination: as `naming` says."""
     return _NAMES.get()(attribute, code)
+
+
+def favourable(spec: AuditSpec) -> str:
+    """Name the favourable decision."""
+    return spec.decisions[spec.mapping.favourable_class]

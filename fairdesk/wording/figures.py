@@ -33,7 +33,7 @@ from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
-from fairdesk.wording.groups.subgroups import gap_statement
+from fairdesk.wording.groups.baselines import gap_statement
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.neighbourhoods import (
     NOT_MEANT,

@@ -8,7 +8,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.document import subgroup, subgroups
 from fairdesk.document.blocks import Grid, Heading, Statement, Text
 from fairdesk.results.conditions import Condition
-from fairdesk.wording.groups.subgroups import Finding, findings
+from fairdesk.wording.groups.findings import Finding, findings
 from tests import phrases
 from tests.gui import counting
 from tests.gui.group_figures import (
@@ -65,9 +65,19 @@ def test_a_subgroup_below_every_group_by_one_attribute_leads(spec):
     sentence = plain(said.sentence)
     assert "is 5.0 % (n = 240, 95 % CI 2.9 to 8.5 %)" in sentence
     assert "the lowest there is 30.0 % (sex = female)" in sentence
-    assert sentence.endswith("the lowest of 1,590 subgroups, so the true rate may be higher.")
     (first, *_) = subgroups.compose(spec, run, tables, {})
     assert first.sentence == said.sentence
+    (caveat,) = first.details
+    assert caveat.endswith("the lowest of 1,590 subgroups, so the true rate may be higher.")
+    alone = run_of(msgspec.structs.replace(MINED, rule_sets=1), low_rate(240, 0.05))
+    assert subgroups.opening(spec, alone, tables).details == ()
+
+
+def test_of_the_widest_gap_what_is_counted_stands_large(spec):
+    said = subgroups.opening(spec, run_of(*FIGURES), ())
+    assert said.sentence.startswith("In the data, the selection rate is 22.7\u00a0%")
+    assert said.details[0].startswith("In slightly altered copies of the data rows, this gap")
+    assert said.evidence == "observed"
 
 
 @pytest.mark.parametrize(

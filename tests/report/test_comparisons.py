@@ -12,7 +12,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.report.export.exports import group_files
 from fairdesk.report.provenance import evidence
 from fairdesk.wording import comparisons, words
-from tests.report.building import spec_of, write_people
+from tests.report.building import people_store, run_into, spec_of, write_people
 from tests.report.reading import text_of
 from tests.wording.test_comparisons import JOB, ROWS, STUDY, counts
 
@@ -45,6 +45,20 @@ def test_a_report_lists_what_changes_together_and_what_is_not_compared(tmp_path)
     assert all(said in text for said in limits)
     assert '{"job":{"with":"sex","values":{"male":{"cook":"pilot"},"female":' in text
     assert domain.support.companions == (JOB,)
+
+
+@pytest.mark.parametrize(
+    ("protected", "said"),
+    [
+        (("sex",), "(2, its own included)"),
+        (("sex", "job"), "(2 × 4 = 8, its own included)"),
+        (("sex", "debts"), "(2 × 9 = 18, its own included)"),
+    ],
+)
+def test_it_is_said_of_what_the_combinations_are(tmp_path, protected, said):
+    with people_store(tmp_path, protected) as store:
+        run_into(store, "uniform", options={"samples": 20})
+        assert f"each other combination of the protected values below {said}" in text_of(store)
 
 
 def test_what_is_open_is_among_the_limitations(tmp_path):

@@ -27,6 +27,7 @@ from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import Bin, GroupGap
 from fairdesk.results.subgroups import Flip, LinearGroup, Support, TermRate, Variant
 from fairdesk.wording import figures, words
+from fairdesk.wording.groups import baselines as baseline_words
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups import terms as term_words
@@ -239,7 +240,7 @@ def test_the_report_gives_the_statements_of_the_figures(text, audited):
     spec = audited.spec
     for said in (
         subgroup_words.widest_statement(spec, SWEPT, NARROW),
-        subgroup_words.linear_statement(spec, LINEAR),
+        baseline_words.linear_statement(spec, LINEAR),
         ratio_words.worst_statement(spec, TABLE),
     ):
         assert said.sentence.replace("\u00a0", " ") in text

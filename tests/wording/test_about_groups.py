@@ -20,6 +20,7 @@ from fairdesk.wording import decisions, words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording.groups import columns as group_columns
 from fairdesk.wording.groups import error_rates as error_words
+from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
@@ -332,18 +333,18 @@ def test_each_outcome_has_its_own_rule_sets(spec):
     other = msgspec.structs.replace(MINED, outcome="0")
     second = msgspec.structs.replace(RULE, outcome="0", leader=-1)
     variant = msgspec.structs.replace(second, leader=0)
-    held = dict(subgroup_words.mined_with((MINED, RULE, other, second, variant)))
+    held = dict(finding_words.mined_with((MINED, RULE, other, second, variant)))
     assert held == {MINED: (RULE,), other: (second, variant)}
-    assert subgroup_words.leaders(held[other]) == (second,)
+    assert finding_words.leaders(held[other]) == (second,)
 
 
 def test_a_subgroup_is_named_by_the_plainest_rule_with_its_gap():
     plain_rule = msgspec.structs.replace(RULE, leader=0, conditions=RULE.conditions[:1])
-    assert subgroup_words.leaders((RULE, plain_rule)) == (plain_rule,)
+    assert finding_words.leaders((RULE, plain_rule)) == (plain_rule,)
     # not by one with another gap, as it is written, nor with other conditions
     less = msgspec.structs.replace(plain_rule, phi_in=plain_rule.phi_in + 0.001)
     other = msgspec.structs.replace(plain_rule, conditions=(Condition("age", low=50.0),))
-    assert subgroup_words.leaders((RULE, less, other)) == (RULE,)
+    assert finding_words.leaders((RULE, less, other)) == (RULE,)
 
 
 def test_terms_are_told_with_their_flips(spec):
@@ -708,7 +709,7 @@ def test_rates_whose_gap_rounding_hides_have_another_digit(spec):
     rule = msgspec.structs.replace(RULE, data_in=0.6797, data_out=0.9193)
     assert "67.97 % against 91.93 %" in plain(subgroup_words.rule_set_sentence(spec, rule))
     assert "21.0 % against 80.0 %" in plain(subgroup_words.rule_set_sentence(spec, RULE))
-    assert subgroup_words.rate_digits((RULE, rule)) == 2
+    assert finding_words.rate_digits((RULE, rule)) == 2
 
 
 def test_a_broader_subgroup_with_the_same_gap_is_named(spec):
@@ -767,8 +768,8 @@ def test_a_class_with_a_name_of_its_own_is_said_with_what_it_means(spec):
 
 def test_a_gap_is_significant_by_its_p_and_its_interval(spec):
     wide = msgspec.structs.replace(RULE, conditions=RULE.conditions[:1], low=-0.7, high=0.1)
-    assert not subgroup_words.is_significant(wide)
-    assert subgroup_words.foremost(subgroup_words.findings(spec, (RULE, wide)), 5) == (RULE,)
+    assert not finding_words.is_significant(wide)
+    assert finding_words.foremost(finding_words.findings(spec, (RULE, wide)), 5) == (RULE,)
     assert phrases.NOT_SIGNIFICANT in subgroup_words.widest_statement(spec, MINED, wide).sentence
 
 

@@ -22,7 +22,7 @@ from fairdesk.results.proofs import Estimated, GroupRate, Proven, ProvenRates
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
-from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups import baselines as baseline_words
 from tests import phrases
 from tests.report.building import people_store, spec_of, write_people
 
@@ -341,18 +341,18 @@ def test_a_search_is_compared_with_random_sampling(tmp_path, queries, sampled, s
 
 def test_gaps_and_likenesses_are_told(spec):
     gap = GroupGap(("sex",), 4_000, 0.2, 0.17, 0.23, 0.99, (1.0,), (0.0,), 0.6, 0.4)
-    said = plain(subgroup_words.gap_statement(spec, gap).sentence)
+    said = plain(baseline_words.gap_statement(spec, gap).sentence)
     assert said == (
         "The selection rates of sex = male (60.0 %) and sex = female (40.0 %) differ by 20.0 "
         "percentage points (99 % CI 17.0 to 23.0) among 4,000 instances drawn at random from the "
         "input domain."
     )
     few = msgspec.structs.replace(gap, n_samples=2, low=0.0, high=1.0, sets=3, unmet=2)
-    said = plain(subgroup_words.gap_statement(spec, few).sentence)
+    said = plain(baseline_words.gap_statement(spec, few).sentence)
     assert "(corrected 99 % CI 0.0 to 100.0, 3 sets of attributes) among 2 instances" in said
     assert f"The difference is {phrases.NOT_SIGNIFICANT}. 2 groups are not compared" in said
     one = msgspec.structs.replace(few, unmet=1)
-    assert "1 group is not compared: no" in subgroup_words.gap_statement(spec, one).sentence
+    assert "1 group is not compared: no" in baseline_words.gap_statement(spec, one).sentence
     like = GradientFidelity(0.5, 100, 0.97, 0.9, 0.8, 400, 30)
     assert "gradients 0.97, directions 0.90 and odds 0.80" in figures.likeness_sentence(like)
     blind = msgspec.structs.replace(like, gradients=None, directions=None, probabilities=None)

@@ -103,15 +103,6 @@ def height_around(table: QTableView) -> int:
     return table.horizontalHeader().sizeHint().height() + 2 * table.frameWidth() + 2
 
 
-def colour_links(table: QTableWidget) -> None:
-    """Give the texts with a colour of their own the theme's: items keep that of the one before."""
-    for row in range(table.rowCount()):
-        for place in range(table.columnCount()):
-            item = table.item(row, place)
-            if item is not None and item.data(Qt.ItemDataRole.ForegroundRole) is not None:
-                item.setForeground(QColor(theme.colours().accent))
-
-
 class Padded(QStyledItemDelegate):
     """Cells with room at both sides, so that a number does not touch the next column's text.
 

@@ -30,7 +30,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import AuditStudy
 from fairdesk.results.subgroups import RuleSet
-from fairdesk.wording.groups.subgroups import mined_with
+from fairdesk.wording.groups.findings import mined_with
 from fairdesk.wording.groups.tables import group_text, outcome_of
 from fairdesk.wording.rules import rule_phrase
 

@@ -11,14 +11,14 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.trials import measure_of, trial_of
 from fairdesk.wording import figures, words
 from fairdesk.wording import trials as trial_words
-from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.decisions import favourable
 from fairdesk.wording.groups.error_rates import accuracy_statement
 from fairdesk.wording.language import say
 
 
 def decided(material: Material) -> list[GroupTable]:
     """Return the tables of groups about the favourable decision; of one attribute, then of more."""
-    wanted = subgroup_words.favourable(material.spec)
+    wanted = favourable(material.spec)
     tables = [each for each in material.group_tables if each.of == "decisions"]
     held = [each for each in tables if each.outcome == wanted] or tables
     return sorted(held, key=lambda each: len(each.attributes))

@@ -10,7 +10,7 @@ from fairdesk.groups.options import LEAST_ROWS
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.subgroups import favourable
+from fairdesk.wording.decisions import favourable
 from fairdesk.wording.groups.tables import (
     group_text,
     median_sentence,

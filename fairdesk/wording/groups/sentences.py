@@ -15,6 +15,17 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
+from fairdesk.wording.decisions import favourable
+from fairdesk.wording.groups.baselines import gap_statement, linear_statement
+from fairdesk.wording.groups.findings import (
+    both_rates,
+    gap_text,
+    leaders,
+    leaves_few,
+    lowest_of,
+    mined_with,
+    quoted_gap,
+)
 from fairdesk.wording.groups.impact_ratio import (
     corrected,
     lowest,
@@ -23,18 +34,8 @@ from fairdesk.wording.groups.impact_ratio import (
     worst_statement,
 )
 from fairdesk.wording.groups.subgroups import (
-    both_rates,
     evidence_sentence,
-    favourable,
-    gap_statement,
-    gap_text,
-    leaders,
-    leaves_few,
-    linear_statement,
-    lowest_of,
     mined_sentence,
-    mined_with,
-    quoted_gap,
     rule_set_sentence,
     widest_statement,
 )

@@ -1,34 +1,34 @@
-"""What searches for groups found, in sentences: rule sets, weighted sums, and gaps.
+"""What subgroup discovery tested and found, in sentences.
 
 All of it is estimated from samples. Whether a lower rate is a worse one depends on the decision.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
-
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.groups.tabular.results import FEW, MOST_TOLD, MOST_VARIANTS
-from fairdesk.results.events import Metric
-from fairdesk.results.groups import GroupGap
+from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
-from fairdesk.wording.decisions import named_outcome
+from fairdesk.wording.decisions import favourable, named_outcome
+from fairdesk.wording.groups.findings import (
+    both_rates,
+    gap_text,
+    has_few_rows,
+    is_about_texts,
+    is_counted,
+    is_significant,
+    quoted_gap,
+    shown_gap,
+)
 from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.rules import combination_text, rule_phrase
+from fairdesk.wording.rules import rule_phrase
 from fairdesk.wording.statements import Statement
-from fairdesk.wording.words import digits_of, p_is, signed
+from fairdesk.wording.words import p_is
 
 #: What gaps are estimated from.
 _COPIES = fixed("slightly altered copies of the data rows")
-#: A difference that chance makes more often than this is told as one that it may have made.
-CHANCE = 0.05
-#: Weights of a linear subgroup that are written out.
-_WEIGHTS = 5
 #: What the data rows show of a gap that was estimated from copies of them.
 _ON_DATA = fixed(
     {
@@ -55,33 +55,6 @@ def rule_set_sentence(spec: AuditSpec, rule_set: RuleSet) -> str:
     ``sex = Male, race = Hispanic or Other, age 40 and over: 20.7 % against 83.1 %``
     """
     return f"{rule_phrase(spec, rule_set.conditions)}: {rates(spec, rule_set)}"
-
-
-def is_counted(rule_set: RuleSet) -> bool:
-    """Return whether both rates are counted in the data rows; those of texts are not shown."""
-    known = rule_set.data_in is not None and rule_set.data_out is not None
-    return known and not _about_texts(rule_set)
-
-
-def shown_rates(rule_set: RuleSet) -> tuple[float, float]:
-    """Return the rates inside and outside as the data rows have them, else the estimated ones."""
-    inside, outside = rule_set.data_in, rule_set.data_out
-    if inside is None or outside is None or not is_counted(rule_set):
-        return rule_set.phi_in, rule_set.phi_out
-    return inside, outside
-
-
-def shown_gap(rule_set: RuleSet) -> float:
-    """Return how far the rates that are shown are apart; below 0 where the subgroup's is lower."""
-    inside, outside = shown_rates(rule_set)
-    return inside - outside
-
-
-def quoted_gap(rule_set: RuleSet) -> float:
-    """Return the gap that is quoted: as it is counted where the data rows show it."""
-    if is_counted(rule_set) and not rule_set.holds_on_data:
-        return rule_set.score
-    return abs(shown_gap(rule_set))
 
 
 def rates(spec: AuditSpec, rule_set: RuleSet) -> str:
@@ -208,127 +181,6 @@ def same_support_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
     )
 
 
-def favourable(spec: AuditSpec) -> str:
-    """Name the favourable decision."""
-    return spec.decisions[spec.mapping.favourable_class]
-
-
-def mined_with(
-    figures: Iterable[Metric],
-) -> Iterator[tuple[RuleSearchSummary, tuple[RuleSet, ...]]]:
-    """Yield for each outcome what was examined, and its rule sets, as they follow each other."""
-    held = [each for each in figures if isinstance(each, RuleSearchSummary | RuleSet)]
-    places = [place for place, each in enumerate(held) if isinstance(each, RuleSearchSummary)]
-    for place, end in zip(places, (*places[1:], len(held)), strict=False):
-        mined = held[place]
-        if isinstance(mined, RuleSearchSummary):
-            yield mined, tuple(each for each in held[place + 1 : end] if isinstance(each, RuleSet))
-
-
-def leaves_few(mined: RuleSearchSummary, rule_set: RuleSet) -> bool:
-    """Return whether a rule set leaves fewer people outside than the least support.
-
-    In texts, the same sentences are inside and outside.
-    """
-    return not mined.texts and rule_set.support > 1 - mined.theta
-
-
-class Finding(NamedTuple):
-    """A subgroup that stands for itself, and those that are nearly the same, or all others."""
-
-    rule_set: RuleSet
-    similar: tuple[RuleSet, ...] = ()
-
-    def speaks_of(self, spec: AuditSpec, text: str, attribute: str) -> bool:
-        """Return whether one of its rules holds a text and is about an attribute; empty is any."""
-        return any(
-            (not attribute or any(attribute == one.attribute for one in each.conditions))
-            and text.casefold() in rule_phrase(spec, each.conditions).casefold()
-            for each in (self.rule_set, *self.similar)
-        )
-
-
-def findings(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> tuple[Finding, ...]:
-    """Return the subgroups that stand for themselves, each by its plainest rule.
-
-    The one with the significantly lowest rate comes first, then significant gaps and others, in
-    the order of the search: the largest gap first, and last what leaves few rows outside.
-    """
-    least, found = lowest_of(spec, rule_sets), list[Finding]()
-    similar: defaultdict[int, list[RuleSet]] = defaultdict(list)
-    for place, each in enumerate(rule_sets):
-        similar[place if _leads(rule_sets, each) else each.leader].append(each)
-    for place in (place for place, each in enumerate(rule_sets) if _leads(rule_sets, each)):
-        first = plainest(rule_sets, place)
-        others = (each for each in similar[place] if each is not first and each is not least)
-        found.append(Finding(first, tuple(others)))
-    if least is not None and all(each.rule_set is not least for each in found):
-        # the subgroup with the lowest rate is a finding, however alike another one is
-        found.append(Finding(least))
-
-    def rank(each: Finding) -> tuple[bool, bool]:
-        return each.rule_set is not least, not is_significant(each.rule_set)
-
-    return tuple(sorted(found, key=rank))
-
-
-def _leads(rule_sets: Sequence[RuleSet], rule_set: RuleSet) -> bool:
-    """Return whether one stands for itself; so does one whose leader was not kept."""
-    return not 0 <= rule_set.leader < len(rule_sets)
-
-
-def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
-    """Return those that stand for themselves, in their order; each by its plainest rule."""
-    return tuple(
-        plainest(rule_sets, place)
-        for place, each in enumerate(rule_sets)
-        if _leads(rule_sets, each)
-    )
-
-
-def plainest(rule_sets: Sequence[RuleSet], place: int) -> RuleSet:
-    """Return a variant with the same gap to whose rule the other only adds conditions, if any."""
-    leader = rule_sets[place]
-    written = difference_texts(leader)[0]
-    plainer = [
-        each
-        for each in rule_sets
-        if each.leader == place
-        and set(each.conditions) < set(leader.conditions)
-        and difference_texts(each)[0] == written
-    ]
-    return min(plainer, key=lambda each: len(each.conditions), default=leader)
-
-
-def is_significant(rule_set: RuleSet) -> bool:
-    """Return whether a gap is statistically significant: by its corrected p, and its interval."""
-    return rule_set.p <= CHANCE and (rule_set.low > 0 or rule_set.high < 0)
-
-
-def lowest_of(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> RuleSet | None:
-    """Return the one with the lowest rate of those whose rate is significantly lower.
-
-    ``None`` where there is none, and for a decision whose lower rate is not known to be worse.
-    """
-    lower = [
-        each
-        for each in rule_sets
-        if is_significant(each)
-        and each.phi_in < each.phi_out
-        and each.outcome in ("", favourable(spec))
-    ]
-    return min(lower, key=lambda each: shown_rates(each)[0], default=None)
-
-
-def foremost(found: Sequence[Finding], most: int) -> tuple[RuleSet, ...]:
-    """Return the first subgroups that a chart draws.
-
-    Gaps that may be chance are among them only where there are no others.
-    """
-    leading = [each.rule_set for each in found if each.rule_set.score]
-    return tuple(([each for each in leading if is_significant(each)] or leading)[:most])
-
-
 def variants_text(mined: RuleSearchSummary, count: int) -> str:
     """Write how many variants there are; of very many rule sets not all are told."""
     text = words.number(count)
@@ -337,52 +189,12 @@ def variants_text(mined: RuleSearchSummary, count: int) -> str:
     return text
 
 
-def both_rates(rule_set: RuleSet, least: int = 1) -> tuple[str, str]:
-    """Write the rates inside and outside, as `shown_rates`; with at least so many decimals."""
-    inside, outside = shown_rates(rule_set)
-    if not rule_set.outcome:
-        return words.number(inside, 3), words.number(outside, 3)
-    digits = max(least, words.digits_apart(inside, outside))
-    return words.percent(inside, 1.0, digits), words.percent(outside, 1.0, digits)
-
-
-def rate_digits(rule_sets: Iterable[RuleSet]) -> int:
-    """Return with how many decimals the rates of several rule sets are written in one table."""
-    return max((words.digits_apart(*shown_rates(each)) for each in rule_sets), default=1)
-
-
-def shown_gap_text(rule_set: RuleSet) -> str:
-    """Write the gap between the rates that are shown: ``−62.4``."""
-    return _apart(rule_set, shown_gap(rule_set))
-
-
-def difference_texts(rule_set: RuleSet) -> tuple[str, str]:
-    """Write the estimated gap and its interval, in points: ``−62.4``, ``−66.1 to −58``."""
-    apart, low, high = (
-        _apart(rule_set, each)
-        for each in (rule_set.phi_in - rule_set.phi_out, rule_set.low, rule_set.high)
-    )
-    return apart, words.ends(low, high)
-
-
-def original_text(rule_set: RuleSet) -> str:
-    """Write the gap among the texts as they are, where there are enough of them."""
-    inside, outside = rule_set.data_in, rule_set.data_out
-    if inside is None or outside is None or rule_set.holds_on_data is None:
-        return say("too few")
-    return _apart(rule_set, inside - outside)
-
-
-def _apart(rule_set: RuleSet, value: float) -> str:
-    return signed(100 * value, 1) if rule_set.outcome else signed(value, 3)
-
-
 def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
     """Say of the rule set with the highest score how far it is from all others.
 
     What is counted in the data rows comes first, where these show the gap.
     """
-    if _about_texts(rule_set):
+    if is_about_texts(rule_set):
         said = _widest_of_terms(spec, mined, rule_set)
     elif is_counted(rule_set) and rule_set.holds_on_data:
         said = _widest_counted(spec, mined, rule_set)
@@ -533,18 +345,8 @@ def _as_wide(spec: AuditSpec, rule_set: RuleSet) -> str:
     return say("The gap is as large for {group}.", group=rule_phrase(spec, min(same, key=len)))
 
 
-def _gap(value: float, sentence: str, digits: int = 1, *, others: str = "") -> Statement:
-    """Return an estimated difference of rates: to ``others``, else between two groups."""
-    label = (
-        say("Largest gap to {others}, in percentage points", others=others)
-        if others
-        else say("Largest gap, in percentage points")
-    )
-    return Statement("estimated", label, words.number(100 * value, digits), sentence)
-
-
 def _whole(rule_set: RuleSet) -> str:
-    return say("the texts with an identity term" if _about_texts(rule_set) else "the data")
+    return say("the texts with an identity term" if is_about_texts(rule_set) else "the data")
 
 
 def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
@@ -566,21 +368,6 @@ def _rate(rule_set: RuleSet, value: float) -> str:
     return words.percent(value, 1.0, digits) if rule_set.outcome else words.number(value, 3)
 
 
-def gap_number(outcome: str, value: float) -> str:
-    """Write a gap of rates in percentage points, without the unit; of mean scores as it is."""
-    return words.number(100 * value, 1) if outcome else words.number(value, 3)
-
-
-def gap_text(outcome: str, value: float) -> str:
-    """Write a gap of rates, ``62.4 percentage points``, or of mean scores: ``0.624``."""
-    n = gap_number(outcome, value)
-    return say("{n} percentage points", n=n) if outcome else n
-
-
-def _percentage_points(value: float, digits: int = 1) -> str:
-    return say("{n} percentage points", n=words.number(100 * value, digits))
-
-
 def _difference(rule_set: RuleSet, apart: float) -> str:
     points = gap_text(rule_set.outcome, abs(apart))
     return say("{points} lower" if apart < 0 else "{points} higher", points=points)
@@ -591,11 +378,11 @@ def _interval(rule_set: RuleSet, *, several: bool) -> str:
     return say(
         "corrected {confidence} CI {ends}" if several else "{confidence} CI {ends}",
         confidence=words.percent_of("95"),
-        ends=_ends(rule_set),
+        ends=ends_text(rule_set),
     )
 
 
-def _ends(figure: RuleSet | LinearGroup) -> str:
+def ends_text(figure: RuleSet | LinearGroup) -> str:
     """Write the interval of a difference; with its directions where it reaches over nought."""
     scale, digits = (100, 1) if figure.outcome else (1, 3)
     low, high = scale * figure.low, scale * figure.high
@@ -610,24 +397,15 @@ def _ends(figure: RuleSet | LinearGroup) -> str:
 
 
 def _who(spec: AuditSpec, rule_set: RuleSet) -> str:
-    if _about_texts(rule_set):
+    if is_about_texts(rule_set):
         return say_many(rule_set.rows, "{n} text", "{n} texts")
     return words.counted(rule_set.rows, spec.person)
-
-
-def _about_texts(rule_set: RuleSet) -> bool:
-    return any(each.term for each in rule_set.conditions)
-
-
-def has_few_rows(rule_set: RuleSet) -> bool:
-    """Whether too few rows as they are were compared; not known of older audits."""
-    return rule_set.data_rows is not None and rule_set.data_rows < FEW
 
 
 def shown_by_data(rule_set: RuleSet) -> str:
     """Say whether the rows, or texts, as they are show an estimated gap; empty where rows do."""
     inside, outside = rule_set.data_in, rule_set.data_out
-    texts = _about_texts(rule_set)
+    texts = is_about_texts(rule_set)
     if inside is None or outside is None:
         return say(
             "The original texts cannot confirm it: none has this term alone, or all have."
@@ -647,89 +425,3 @@ def shown_by_data(rule_set: RuleSet) -> str:
         inside=_rate(rule_set, inside),
         outside=_rate(rule_set, outside),
     )
-
-
-def _instances(count: int) -> str:
-    return say_many(count, "{n} instance", "{n} instances")
-
-
-# Subgroups by weights, and groups of invented people
-
-
-def linear_statement(spec: AuditSpec, group: LinearGroup) -> Statement:
-    """Say how a subgroup that weights describe fares."""
-    apart = group.phi_in - group.phi_out
-    said = say(
-        (
-            "The rate of “{outcome}” in a linear subgroup is {points} lower ({confidence} CI "
-            "{ends}) than among all others: {inside} against {outside}, measured on {people} "
-            "held out, {share} of them in the subgroup. Members score above zero: {weights}."
-        )
-        if apart < 0
-        else (
-            "The rate of “{outcome}” in a linear subgroup is {points} higher ({confidence} CI "
-            "{ends}) than among all others: {inside} against {outside}, measured on {people} "
-            "held out, {share} of them in the subgroup. Members score above zero: {weights}."
-        ),
-        points=_percentage_points(abs(apart)),
-        ends=_ends(group),
-        confidence=words.percent_of("95"),
-        outcome=group.outcome,
-        inside=words.percent(group.phi_in, 1.0),
-        outside=words.percent(group.phi_out, 1.0),
-        people=words.counted(group.n_samples, spec.person),
-        share=words.percent(group.support, 1.0),
-        weights=weights_text(group),
-    )
-    return _gap(abs(apart), said, others=say("all others"))
-
-
-def weights_text(group: LinearGroup) -> str:
-    """Write a weighted sum, the heaviest first: ``sex = Male +1.20, age −0.31, and −0.10``."""
-    pairs = sorted(zip(group.features, group.weights, strict=True), key=lambda pair: -abs(pair[1]))
-    parts = [f"{name} {signed(weight)}" for name, weight in pairs]
-    return say(
-        "{weights}, constant {bias}",
-        weights=words.some(parts, _WEIGHTS),
-        bias=signed(group.bias),
-    )
-
-
-def gap_statement(spec: AuditSpec, gap: GroupGap) -> Statement:
-    """Say how far two groups of invented people are apart."""
-    digits = digits_of(gap.low, gap.high)
-    best, worst = (combination_text(spec, gap.attributes, each) for each in (gap.best, gap.worst))
-    said = say(
-        (
-            "The selection rates of {best} ({best_rate}) and {worst} ({worst_rate}) differ by "
-            "{points} ({confidence} CI {ends}) among {people} drawn at random from the input "
-            "domain."
-        )
-        if gap.sets == 1
-        else (
-            "The selection rates of {best} ({best_rate}) and {worst} ({worst_rate}) differ by "
-            "{points} (corrected {confidence} CI {ends}, {sets} sets of attributes) among "
-            "{people} drawn at random from the input domain."
-        ),
-        sets=words.number(gap.sets),
-        points=_percentage_points(gap.gap, digits),
-        ends=words.ends(words.number(100 * gap.low, digits), words.number(100 * gap.high, digits)),
-        confidence=words.percent(gap.confidence, 1.0, 0),
-        best=best,
-        best_rate=words.shown_percent(gap.best_rate, 1),
-        worst=worst,
-        worst_rate=words.shown_percent(gap.worst_rate, 1),
-        people=_instances(gap.n_samples),
-    )
-    shown = say("The difference is not statistically significant.") if gap.low <= 0 else ""
-    unmet = (
-        say_many(
-            gap.unmet,
-            "{n} group is not compared: no instance of it was drawn, or constraints exclude it.",
-            "{n} groups are not compared: no instance of them was drawn, or constraints "
-            "exclude them.",
-        )
-        if gap.unmet
-        else ""
-    )
-    return _gap(gap.gap, said, digits).with_more(shown, unmet)

@@ -9,8 +9,7 @@ from fairdesk.data.columns.rereading import differing_part
 from fairdesk.results.events import Metric
 from fairdesk.results.subgroups import Flip, TermRate
 from fairdesk.wording import words
-from fairdesk.wording.decisions import named_outcome
-from fairdesk.wording.groups.subgroups import favourable
+from fairdesk.wording.decisions import favourable, named_outcome
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.statements import Statement
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +18,7 @@ from fairdesk.groups.metrics.grouping import divide
 from fairdesk.groups.metrics.measuring import askable
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.wizard.model.inputs.mapping_table import PlainTable, grid
+from fairdesk.gui.workspace.common.data_rows import Behind
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
@@ -27,23 +27,9 @@ from fairdesk.wording.groups.tables import group_text
 
 #: How a figure is picked, for where there are some.
 HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
-#: So many rows are listed at most.
-MOST = 500
-
 Mask = NDArray[np.bool_]
 #: Per protected number the inner edges of its bins, as of `fairdesk.audit.plan.spec.RunSpec`.
 Edges = Mapping[str, tuple[float, ...]]
-
-
-class Behind(NamedTuple):
-    """The rows behind a figure: how many there are, and the first of them as texts.
-
-    ``heads`` and ``cells`` begin with the row's number in the file, from 1.
-    """
-
-    n_samples: int
-    heads: tuple[str, ...]
-    cells: list[tuple[str, ...]]
 
 
 def outcome_column(spec: AuditSpec, table: GroupTable) -> tuple[str, str] | None:
@@ -88,24 +74,8 @@ def rows_behind(
         good, known = favourable_rows(data, *counted)
         inside &= good if favourable else known
         first.insert(0, counted[0])
-    places = [data.index(name) for name in first]
-    places += [place for place in range(len(data.columns)) if place not in places]
-    rows = np.flatnonzero(inside)
-    columns = [data.columns[place] for place in places]
-    return Behind(
-        len(rows),
-        ("Row", *(column.name for column in columns)),
-        [
-            (
-                words.number(row + 1),
-                *(
-                    column.text(code)
-                    for column, code in zip(columns, data.codes[row, places].tolist(), strict=True)
-                ),
-            )
-            for row in rows[:MOST].tolist()
-        ],
-    )
+    names = dict.fromkeys((*first, *(column.name for column in data.columns)))
+    return Behind.of(data, np.flatnonzero(inside), tuple(names))
 
 
 class FigureDetail(parts.Card):
@@ -208,10 +178,7 @@ class RowsDialog(QDialog):
 
     def _said(self, behind: Behind) -> str:
         """Say how many there are, and which of them are shown."""
-        shown = len(behind.cells)
-        said = f"{words.counted(behind.n_samples, 'row')} of the data"
-        if shown < behind.n_samples:
-            said += f"; the first {words.number(shown)} of them are shown"
+        said = behind.sentence()
         counted = self._line.favourable if self.only.isChecked() else self._line.n_samples
         if behind.n_samples != counted:
             said += f"; {words.number(counted)} of them could be counted"

@@ -13,8 +13,8 @@ from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.subgroups import gap_text, quoted_gap
+from fairdesk.wording.groups import findings as finding_words
+from fairdesk.wording.groups.findings import gap_text, quoted_gap
 from fairdesk.wording.rules import rule_phrase
 
 #: The mitigations: by pairs, and by a subgroup.
@@ -83,8 +83,8 @@ def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
     """List the rule sets that stand for themselves, of each question the newest run's."""
     newest: dict[tuple[str, str], tuple[RunRecord, list[RuleSet]]] = {}
     for run in runs:
-        for _mined, sets in subgroup_words.mined_with(run.figures):
-            for each in subgroup_words.leaders(sets):
+        for _mined, sets in finding_words.mined_with(run.figures):
+            for each in finding_words.leaders(sets):
                 key = run.spec.text, each.outcome
                 if key not in newest or newest[key][0] is not run:
                     newest[key] = (run, [])

@@ -16,7 +16,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import Key
 from fairdesk.gui.workspace.subgroups.terms_view import terms_of
 from fairdesk.wording import words
-from fairdesk.wording.groups.subgroups import findings, mined_with
+from fairdesk.wording.groups.findings import findings, mined_with
 from fairdesk.wording.rules import rule_phrase
 
 #: A pair, or only its number as it is printed.

@@ -20,7 +20,7 @@ from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.people_inside import PeopleInside
+from fairdesk.gui.workspace.common.data_rows import RowsInside
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.session.session import Session
@@ -28,8 +28,8 @@ from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods, Support
 from fairdesk.results.conditions import Conditions
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
-from fairdesk.wording.groups import subgroups as subgroup_words
-from fairdesk.wording.groups.subgroups import Finding
+from fairdesk.wording.groups import findings as finding_words
+from fairdesk.wording.groups.findings import Finding
 
 #: The method that finds subgroups.
 METHOD = "testsgd"
@@ -104,10 +104,10 @@ class FindingsView(RunPage):
         self.list.picked.connect(lambda key, row, _column: self._pick(key, row))
         self.list.opened.connect(self._open)
         self.detail.opened.connect(self._open_other)
-        self.people = PeopleInside(session)
+        self.rows = RowsInside(session)
         # a table that scrolls both ways is out of the way until it is wanted
         self.individuals = parts.Fold("Individuals in the subgroup")
-        self.individuals.body.addWidget(self.people)
+        self.individuals.body.addWidget(self.rows)
         self.supports, self.others = SupportsView(session), OtherMethods(session)
         self.supports.again.connect(self._ask_again)
         self.others.wanted.connect(self.compare)
@@ -243,12 +243,12 @@ class FindingsView(RunPage):
         self._explained.setText(EXPLAINED_TEXTS if texts else EXPLAINED)
         self._list_choices(mined)
         self._latest = {
-            each.outcome: (each, sets) for each, sets in subgroup_words.mined_with(run.figures)
+            each.outcome: (each, sets) for each, sets in finding_words.mined_with(run.figures)
         }
         waits = self._read and bool(self.listed) and self._latest != self._mined
         self._chip.setVisible(waits)
         if waits:
-            found = sum(len(subgroup_words.leaders(sets)) for _mined, sets in self._latest.values())
+            found = sum(len(finding_words.leaders(sets)) for _mined, sets in self._latest.values())
             self._chip.setText(f"● {words.counted(found, 'finding')} found so far: show them")
         else:
             self._mined = self._latest
@@ -295,7 +295,7 @@ class FindingsView(RunPage):
         text, attribute = self._search.text().strip(), self._attribute.currentData() or ""
         self.listed = tuple(
             each
-            for each in subgroup_words.findings(spec, sets)
+            for each in finding_words.findings(spec, sets)
             if each.speaks_of(spec, text, attribute)
         )
         self.list.show_blocks(
@@ -336,7 +336,7 @@ class FindingsView(RunPage):
         of_rows = all(one.attribute in grouping and not one.term for one in rule_set.conditions)
         self.individuals.setVisible(of_rows)
         if of_rows:
-            self.people.show_people(rule_set.conditions)
+            self.rows.show_rows(rule_set.conditions)
 
     def _pick(self, key: str, row: int) -> None:
         """Look into a subgroup of the list, or of the chart, which has the first of it."""
@@ -353,9 +353,9 @@ class FindingsView(RunPage):
         self._pick(key, row)
         if not self.individuals.isHidden():
             self.individuals.set_open(opened=True)
-            self.people.table.setFocus()
+            self.rows.table.setFocus()
             # once there is room for it
-            QTimer.singleShot(0, partial(self._area.ensureWidgetVisible, self.people))
+            QTimer.singleShot(0, partial(self._area.ensureWidgetVisible, self.rows))
 
     def _open_other(self, key: str, row: int) -> None:
         """Look into a subgroup next to the one that is shown, or similar to it, if it is known."""

@@ -31,12 +31,10 @@ _MOST, _LETTERS = 20, 320
 #: The key of the list of terms.
 LIST = "terms"
 
-#: What is compared, and what the marks mean.
+#: What is compared.
 EXPLAINED = (
     "The decision about a text should not change when an identity term in it is replaced by "
-    "another. Each term is tested in every text with a term of its category, in that one’s place. "
-    "The rate of favourable decisions with each term is an estimate. Decision changes are "
-    "examples: texts whose decision changes with another term, each queried again."
+    "another."
 )
 
 

@@ -98,11 +98,11 @@ def _one_by_one(material: Material) -> list[Block]:
     return [
         Text(
             say(
-                "Each tested instance is compared with its counterfactuals: the {count} other "
-                "combinations of the protected values below. {stays} When the decision changes, "
-                "the instance and its counterfactual are a discriminatory pair (a technical "
-                "term, not a legal finding).",
-                count=words.number(domain.combination_count - 1),
+                "Each tested instance is compared with its counterfactuals: the same instance "
+                "with each other combination of the protected values below ({combinations}, its "
+                "own included). {stays} When the decision changes, the instance and its "
+                "counterfactual are a discriminatory pair (a technical term, not a legal finding).",
+                combinations=_combinations(domain),
                 stays=_what_stays(domain),
             )
         ),
@@ -117,6 +117,14 @@ def _one_by_one(material: Material) -> list[Block]:
             key="protected",
         ),
     ]
+
+
+def _combinations(domain: Domain) -> str:
+    """Say how many combinations there are, and of what: ``5 × 2 = 10``."""
+    sizes = [len(domain.attributes[i].compared) for i in domain.protected.tolist()]
+    product = " × ".join(map(words.number, sizes))
+    whole = words.number(domain.combination_count)
+    return whole if len(sizes) < 2 else f"{product} = {whole}"
 
 
 def _supported(material: Material) -> list[Block]:

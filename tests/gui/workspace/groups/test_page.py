@@ -14,8 +14,8 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.document import subgroup, subgroups
 from fairdesk.gui.kit.parts import Fold
+from fairdesk.gui.workspace.common.data_rows import MOST, rows_inside, shown_columns
 from fairdesk.gui.workspace.common.page_names import GROUPS, NAMES, OVERVIEW
-from fairdesk.gui.workspace.common.people_inside import MOST, people_inside, shown_columns
 from fairdesk.gui.workspace.overview.next_step import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
@@ -27,7 +27,7 @@ from fairdesk.models.model import How, Input, Mapping
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Progress
 from fairdesk.results.subgroups import TermRate
-from fairdesk.wording.groups import subgroups as subgroup_words
+from fairdesk.wording.groups import findings as finding_words
 from tests import phrases
 from tests.gui.auditing import make_audit
 from tests.gui.group_figures import (
@@ -122,8 +122,8 @@ def told(view):
 
 def test_findings_are_listed_the_lowest_rate_first_as_the_report_lists_them(found, spec):
     view = found.groups.findings
-    ((mined, sets),) = subgroup_words.mined_with(FIGURES)
-    listed = subgroups.listed(spec, mined, subgroup_words.findings(spec, sets))
+    ((mined, sets),) = finding_words.mined_with(FIGURES)
+    listed = subgroups.listed(spec, mined, finding_words.findings(spec, sets))
     assert rows(view.list, LIST) == [[plain(cell) for cell in row] for row in listed.rows]
     assert [row[0] for row in rows(view.list, LIST)] == [
         "age 60 and over, sex = female",
@@ -228,32 +228,32 @@ def test_a_subgroup_next_to_it_is_opened_when_it_is_a_finding(found):
     assert view.list.shown[LIST].currentRow() == 1
 
 
-def test_the_people_inside_are_rows_of_the_data(qtbot, found, path):
-    people = found.groups.findings.people
-    qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
+def test_the_rows_inside_a_subgroup_are_listed(qtbot, found, path):
+    inside = found.groups.findings.rows
     with Store.open(path) as store:
-        inside, table = people_inside(store, WORST.conditions), store.table()
+        behind, table = rows_inside(store, WORST.conditions), store.table()
     sex, age = (table.codes[:, table.index(name)] for name in ("sex", "age"))
-    assert inside.n_samples == int(((sex == 0) & (age >= 60)).sum()) > 0
-    assert people.inside.places == inside.places
-    assert f"{inside.n_samples} applicants in the data" in people._count.text()
-    model = people.table.model()
-    assert model.rowCount() == inside.n_samples
+    assert behind.n_samples == int(((sex == 0) & (age >= 60)).sum()) > 0
+    model = inside.table.model()
+    qtbot.waitUntil(lambda: model.rowCount() == behind.n_samples, timeout=10_000)
+    assert f"{behind.n_samples} rows of the data" in inside._count.text()
     heads = [
         model.headerData(place, Qt.Orientation.Horizontal) for place in range(model.columnCount())
     ]
-    assert heads[:2] == ["◆ age", "◆ sex"]
+    assert heads[:3] == ["Row", "◆ age", "◆ sex"]
     assert heads[-1] == "credit"
-    assert model.index(0, 1).data() == "female"
+    assert model.index(0, 2).data() == "female"
 
 
-def test_so_many_people_are_shown_at_most(path, monkeypatch):
+def test_so_many_rows_are_shown_at_most(path, monkeypatch):
     with Store.open(path) as store:
-        everybody = people_inside(store, ())
-        assert everybody.n_samples == len(everybody.places) == store.spec.data.rows
-        monkeypatch.setattr("fairdesk.gui.workspace.common.people_inside.MOST", 7)
-        assert len(people_inside(store, ()).places) == 7
-        assert people_inside(store, ()).n_samples == everybody.n_samples
+        every = rows_inside(store, ())
+        assert every.n_samples == len(every.cells) == store.spec.data.rows
+        monkeypatch.setattr("fairdesk.gui.workspace.common.data_rows.MOST", 7)
+        few = rows_inside(store, ())
+        assert len(few.cells) == 7
+        assert few.sentence().endswith("rows of the data; the first 7 of them are shown")
+        assert few.n_samples == every.n_samples
         assert shown_columns(store.spec)[-1] == store.spec.label
     assert MOST == 500
 
@@ -262,14 +262,14 @@ def test_keys_lead_from_the_findings_to_the_people_and_back(qtbot, found):
     view = found.groups.findings
     table = view.list.shown[LIST]
     # a table that scrolls both ways is folded away until it is wanted
-    assert not view.people.isVisible()
+    assert not view.rows.isVisible()
     table.setFocus()
     qtbot.waitUntil(table.hasFocus, timeout=3_000)
     QTest.keyClick(table, Qt.Key.Key_Down)
     assert view.finding.rule_set == ELDERS
     QTest.keyClick(table, Qt.Key.Key_Return)
-    assert view.people.table.hasFocus()
-    QTest.keyClick(view.people.table, Qt.Key.Key_Escape)
+    assert view.rows.table.hasFocus()
+    QTest.keyClick(view.rows.table, Qt.Key.Key_Escape)
     assert table.hasFocus()
 
 
@@ -590,10 +590,10 @@ def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
         "◆ protected, not a model input",
     ]
     workspace.show_page(GROUPS)
-    people = workspace.groups.findings.people
-    qtbot.waitUntil(lambda: people.inside is not None, timeout=10_000)
-    assert people.table.model().headerData(0, Qt.Orientation.Horizontal) == "◆ sex"
-    assert people.table.model().index(0, 0).data() == "female"
+    model = workspace.groups.findings.rows.table.model()
+    qtbot.waitUntil(lambda: model.rowCount() > 0, timeout=10_000)
+    assert model.headerData(1, Qt.Orientation.Horizontal) == "◆ sex"
+    assert model.index(0, 1).data() == "female"
     asked = []
     workspace.runner.ask = asked.extend
     workspace.requests.find_groups()
