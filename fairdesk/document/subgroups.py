@@ -130,10 +130,7 @@ def added(
         return statements.Statement("observed", "", "", none)
     values["rate"] = finding_words.both_rates(least)[0]
     values["group"] = rule_phrase(spec, least.conditions)
-    brief = say(
-        "{group}: {rate} are selected. By one attribute, the lowest rate is {low} ({name}).",
-        **values,
-    )
+    brief = say("{rate} of {group}; by one attribute {low} at least", **values)
     said = say(
         "The selection rate of {group} is {rate} (n = {rows}, {percent} CI {ends}). This is lower "
         "than that of every group by one attribute; the lowest there is {low} ({name}).",
