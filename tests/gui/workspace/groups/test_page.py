@@ -236,7 +236,7 @@ def test_the_rows_inside_a_subgroup_are_listed(qtbot, found, path):
     assert behind.n_samples == int(((sex == 0) & (age >= 60)).sum()) > 0
     model = inside.table.model()
     qtbot.waitUntil(lambda: model.rowCount() == behind.n_samples, timeout=10_000)
-    assert f"{behind.n_samples} rows of the data" in inside._count.text()
+    assert behind.sentence() in inside._count.text()
     heads = [
         model.headerData(place, Qt.Orientation.Horizontal) for place in range(model.columnCount())
     ]
