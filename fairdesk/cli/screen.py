@@ -28,6 +28,8 @@ from fairdesk.wording import words
 HEIGHT, WIDTH = 25, 80
 #: What is selected by: a model, or whatever made a column of decisions.
 DECIDED = ("by the model", "as decided")
+#: So many notes beside the rows that change may have two lines each.
+_ROOMY = 2
 #: Lines that are kept for what to check.
 _CHECKS = 2
 #: What the signs beside a ratio mean.
@@ -51,9 +53,9 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
         header += _answer(verdict, HEIGHT)
         return "\n".join((*header, *_blocks(*tables, runs, _said("CHECK", checks), footer)))
     found = [*results(audit, counted=bool(change_rows(audit)))]
-    # where there is little room: shorter sentences, less beside the tables, then fewer attributes
+    # where there is little room: less beside the tables, shorter sentences, then fewer attributes
     n = len(groups)
-    fewer = ((1, n, 2, 2), (1, n, 1, 2), (1, n, 0, 2), (1, 2, 0, 2), (1, 1, 0, 0))
+    fewer = ((2, n, 1, 2), (2, n, 0, 2), (1, n, 0, 2), (1, 2, 0, 2), (1, 1, 0, 0))
     for lines, most, beside, answer in ((2, n, 2, 3), (2, n, 2, 2), *fewer):
         kept = found if beside > 1 else [each for each in found if each[0] != "SUBGROUP"]
         told = [line for lead, text in kept for line in _said(lead, [text], lines)]
@@ -154,8 +156,9 @@ def _changes(audit: Finished, most: int | None = None, beside: int | None = None
         yield from _aligned(kept)
         notes = [each for each in change_notes(audit, everything=most is None) if each]
         for note in notes[:beside]:
-            short = textwrap.shorten(note, WIDTH - 2, placeholder=" …")
-            yield f"  {note if most is None else short}"
+            lines = 2 if beside == _ROOMY else 1
+            short = textwrap.wrap(note, WIDTH - 2, max_lines=lines, placeholder=" …")
+            yield from (f"  {line}" for line in ([note] if most is None else short))
     if terms:
         yield _changing("text", "identity term")
         yield from _aligned(terms)

@@ -257,7 +257,7 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
     if not everything:
         counted = comparisons.compared_rows(run.figures).get("all")
         if counted is not None and comparisons.every_sentence(spec, run.figures):
-            example = words.shortened(comparisons.unsupported_example(spec.domain), 28)
+            example = words.shortened(comparisons.unsupported_example(spec.domain), 60)
             named = f"also impossible ones like {example}" if example else "possible or not"
             yield f"All combinations, {named}: {words.number(counted.hits)}."
         return

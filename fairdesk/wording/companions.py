@@ -93,11 +93,10 @@ def refused_said(attribute: str, by: str) -> str:
     )
 
 
-def support_said(domain: Domain) -> tuple[str, ...]:
-    """Return a sentence for each companion, applied, open or refused, and determined attribute."""
-    support = domain.support
-    learned = set(support.constraints)
-    follows = (
+def follows_said(domain: Domain) -> tuple[str, ...]:
+    """Return a sentence for each attribute that says the same as another in every row."""
+    learned = set(domain.support.constraints)
+    return tuple(
         say(
             "“{attribute}” follows “{by}” in every row, and changes with it.",
             attribute=each.attribute,
@@ -106,9 +105,14 @@ def support_said(domain: Domain) -> tuple[str, ...]:
         for each in domain.determined
         if Dependence(each.attribute, each.by).text in learned
     )
+
+
+def support_said(domain: Domain) -> tuple[str, ...]:
+    """Return a sentence for each companion, applied, open or refused, and determined attribute."""
+    support = domain.support
     applied = (companion_said(each, domain.attributes) for each in support.companions)
     return (
-        *follows,
+        *follows_said(domain),
         *applied,
         *map(proposed_said, support.proposed),
         *(refused_said(*each) for each in support.refused),

@@ -14,6 +14,7 @@ import msgspec
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.determined import in_order
 from fairdesk.data.domain.domain import Domain
 from fairdesk.results.events import Metric
@@ -345,6 +346,13 @@ def unsupported_example(domain: Domain) -> str:
             return say("{one} as {other}", **values)
     if support.constraints:
         rule = support.constraints[0]
+        for same in domain.determined:
+            if rule == Dependence(same.attribute, same.by).text:
+                return say(
+                    "another {name} than that of the {by}",
+                    name=words.quoted(same.attribute),
+                    by=words.quoted(same.by),
+                )
         pair = absent_text(rule)
         return pair if pair != rule else say("those against “{rule}”", rule=rule)
     if support.rare:

@@ -265,6 +265,9 @@ def test_the_dialect_is_shown_and_read_again(qtbot, wizard, tmp_path):
     )
     read(qtbot, wizard, path)
     page = wizard.data
+    # it is read well: how it is written is said in a line
+    assert not page.written.fold.is_open
+    assert page.written.fold.button.text().startswith("File format: separator semicolon, UTF-8")
     assert page.written.delimiter.currentData() == ";"
     assert page.written.decimal.currentData() == ","
     page.written.missing.setText("zz")
@@ -274,6 +277,14 @@ def test_the_dialect_is_shown_and_read_again(qtbot, wizard, tmp_path):
     with qtbot.waitSignal(page.loaded, timeout=SLOW):
         page.written.header.setChecked(False)
     assert wizard.state.table.source.rows == 5
+
+
+def test_the_format_is_in_sight_where_a_file_is_read_as_one_column(qtbot, wizard, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text("\n".join(("all", *(f"f{row}yes" for row in range(30)))), encoding="utf-8")
+    read(qtbot, wizard, path)
+    assert len(wizard.state.table.columns) == 1
+    assert wizard.data.written.delimiter.isVisible()
 
 
 def test_a_kind_is_changed_above_its_column(qtbot, wizard, loans):
@@ -847,6 +858,7 @@ def test_a_kind_of_another_format_hides_what_is_for_text_only(qtbot, wizard, tmp
         base.commit()
     read(qtbot, wizard, path)
     page = wizard.data
+    page.written.fold.set_open(opened=True)
     assert not page.written.delimiter.isVisible()
     assert not page.written.header.isVisible()
     assert page.written.missing.isVisible()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
 
 from fairdesk.data.table import Dialect, Source
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import bounded, calm, labelled
+from fairdesk.gui.kit.parts import Fold, bounded, calm, labelled
 
 _DELIMITERS = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |", " ": "Space"}
 _ENCODINGS = {
@@ -29,7 +29,7 @@ _DECIMALS = {".": "1.5 (point)", ",": "1,5 (comma)"}
 
 
 class DialectRow(QWidget):
-    """The controls that say how the file is written.
+    """The controls that say how the file is written: in a fold, as most files are read well.
 
     Signals
     -------
@@ -76,14 +76,17 @@ class DialectRow(QWidget):
             layouts.grow(labelled("&Decimal mark", self.decimal), 3),
             spacing=theme.GAP,
         )
-        layouts.row(
-            layouts.grow(self._table_box, 4),
-            layouts.grow(self._text_only, 10),
-            layouts.grow(labelled("Cells &without a value", self.missing), 4),
-            layouts.grow(layouts.column(layouts.stretch(), self.header, spacing=0), 0),
-            on=self,
-            spacing=theme.NEAR,
+        self.fold = Fold("")
+        self.fold.button.setToolTip("Change how the file is read")
+        self.fold.body.addLayout(
+            layouts.row(
+                layouts.grow(self._text_only, 10),
+                layouts.grow(labelled("Cells &without a value", self.missing), 4),
+                layouts.grow(layouts.column(layouts.stretch(), self.header, spacing=0), 0),
+                spacing=theme.NEAR,
+            )
         )
+        layouts.column(self._table_box, self.fold, on=self, spacing=theme.NEAR)
         for field in (self.missing, self.header):
             field.setMinimumHeight(self.delimiter.sizeHint().height())
 
@@ -122,6 +125,20 @@ class DialectRow(QWidget):
         for name in source.tables:
             self.table.addItem(name, name)
         self.table.setCurrentIndex(self.table.findData(dialect.table))
+        self.fold.button.setText(self._read_as())
+
+    def _read_as(self) -> str:
+        """Say in a line how the file was read."""
+        said = []
+        if not self._text_only.isHidden():
+            combos = (self.delimiter, self.encoding, self.decimal)
+            separator, encoding, decimal = (combo.currentText() for combo in combos)
+            said = [f"separator {separator.split(' ')[0].lower()}", encoding, f"numbers {decimal}"]
+        if missing := self.missing.text():
+            said.append(f"without a value: {missing}")
+        if not self.header.isHidden() and not self.header.isChecked():
+            said.append("no row of column names")
+        return f"File format: {', '.join(said)}" if said else "File format"
 
 
 def _codec(encoding: str) -> str:

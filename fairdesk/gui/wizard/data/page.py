@@ -329,6 +329,9 @@ class DataPage(Page):
         self._name.setToolTip(tips.plain(table.source.path))
         self._size.setText(f"{table.source.rows:,} rows, {len(table.columns):,} columns")
         self.written.show_source(table.source)
+        if len(table.columns) == 1:
+            # most likely it has another separator
+            self.written.fold.set_open(opened=True)
         self.desk.histograms = {name: seen.histogram for name, seen in reading.seen.items()}
         self.preview.show_table(table, self.desk.histograms)
         self._leaks = ()

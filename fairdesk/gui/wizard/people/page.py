@@ -34,6 +34,7 @@ from fairdesk.gui.wizard.people.companions_table import CompanionsTable
 from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
+from fairdesk.wording.companions import follows_said
 from fairdesk.wording.words import counted, listed, quoted
 
 #: What the page is for, with a model and with its decisions alone.
@@ -42,6 +43,8 @@ _TESTED = (
     "decision."
 )
 _COMPARED = "Mark the protected attributes. They define the groups whose decisions are compared."
+#: Attributes that follow others, named below the list.
+_FOLLOWING = 3
 #: The bars of the editor's chart.
 _BARS = 40
 
@@ -279,7 +282,8 @@ class PeoplePage(Page):
         if domain is None:
             return
         if not self.state.predictions:
-            self._start.setText(rows_sentence(examined, self.state.person))
+            said = (rows_sentence(examined, self.state.person), *follows_said(domain)[:_FOLLOWING])
+            self._start.setText("\n".join(said))
         if domain.obstacle and domain.grouping:
             self._off.setText(
                 "Searches for discriminatory pairs and certification are not available: "
