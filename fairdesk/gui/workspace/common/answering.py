@@ -11,7 +11,6 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
 from fairdesk.wording import comparisons
-from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.proofs import proven_of
 
 Run = RunRecord | RunState
@@ -72,11 +71,6 @@ def can_go_on(run: Run) -> bool:
         and proven is not None
         and not proven.exact
     )
-
-
-def fall(run: Run) -> str:
-    """Write from what to what a mitigation came: ``3.5 % → 0.8 %``; empty for no improvement."""
-    return mitigation_words.fall(run.figures)
 
 
 def gaps(run: Run) -> tuple[GroupGap, ...]:

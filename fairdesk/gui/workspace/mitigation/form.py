@@ -105,7 +105,6 @@ class RepairForm(QWidget):
         self.seed = QSpinBox()
         self.button = QPushButton("S&tart mitigation")
         theme.fill(self.button)
-        self.why = parts.Words(tone="wrong")
         self.lacking = parts.Banner()
         self._lay_out()
         self._listen()
@@ -222,7 +221,7 @@ class RepairForm(QWidget):
         self._both.setSpacing(theme.GAP)
         for card, stretch in ((self._make_what(), 5), (self._make_labels(), 6)):
             self._both.addWidget(card, stretch)
-        row = layouts.row(self.button, layouts.grow(self.why), spacing=theme.NEAR)
+        row = layouts.row(self.button, layouts.stretch())
         column = layouts.column(
             self.lacking, self._both, self._make_much(), on=self, spacing=theme.GAP
         )
@@ -405,7 +404,6 @@ class RepairForm(QWidget):
         reason = self._reason()
         self.button.setEnabled(not reason)
         self.button.setAccessibleDescription(reason)
-        self.why.setText(reason)
         if reason == self._lacks:
             return
         self._lacks = reason

@@ -15,11 +15,11 @@ from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.workspace.common.short_table import short_table
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.wording import figures, words
+from fairdesk.wording.attributes import compared_values, role_text, texts_summary
 
 #: Names with what is said of them.
 Facts = tuple[tuple[str, str], ...]
 
-_ROLES = {Role.PROTECTED: "◆ protected", Role.VARIES: "variable", Role.FIXED: "fixed"}
 #: Values of a column that are listed before “and n more”.
 _LISTED = 4
 
@@ -110,22 +110,14 @@ def _a(person: str) -> str:
 
 
 def values_text(attribute: Attribute) -> str:
-    """Say which values of an attribute the search may use."""
+    """Say which values of an attribute are tested; of one that is not protected, which it has."""
     if attribute.kind is Kind.TEXT:
-        return f"{words.number(len(attribute.values))} different texts"
+        return texts_summary(attribute.values)
+    if attribute.compared:
+        return compared_values(attribute)
     if attribute.values:
-        # of what is compared none is left out
-        most = len(attribute.values) if attribute.compared else _LISTED
-        return words.some(attribute.values, most)
+        return words.some(attribute.values, _LISTED)
     return f"{attribute.text(attribute.low)} to {attribute.text(attribute.high)}"
-
-
-def compared_text(attribute: Attribute) -> str:
-    """Say which values of a protected attribute are compared."""
-    if attribute.values:
-        return f"all {len(attribute.compared)}" if attribute.compared else ""
-    texts = [attribute.text(code) for code in attribute.compared]
-    return ", ".join(texts[:12]) + (f" and {len(texts) - 12} more" if len(texts) > 12 else "")
 
 
 class DataPage(QWidget):
@@ -136,21 +128,20 @@ class DataPage(QWidget):
         attributes = (*spec.domain.attributes, *spec.domain.unseen)
         self.attributes = short_table(
             "Attributes",
-            ("Attribute", "Type", "Role", "Values tested", "Values or range"),
+            ("Attribute", "Type", "Role", "Values"),
             [
                 (
                     each.name,
                     words.KINDS[each.kind],
                     _role(spec, each),
-                    compared_text(each),
                     values_text(each),
                 )
                 for each in attributes
             ],
-            wide=4,
+            wide=3,
         )
         for row, each in enumerate(attributes):
-            if each.kind is not Kind.TEXT and (cell := self.attributes.item(row, 4)) is not None:
+            if each.kind is not Kind.TEXT and (cell := self.attributes.item(row, 3)) is not None:
                 cell.setToolTip(tips.plain(", ".join(each.values) or values_text(each)))
         inside, data = QWidget(), data_facts(spec)
         column = layouts.column(
@@ -220,8 +211,9 @@ def _role(spec: AuditSpec, attribute: Attribute) -> str:
     if attribute in spec.domain.unseen:
         return "◆ protected, not a model input"
     if spec.predictions and attribute.role is not Role.PROTECTED:
-        return "not compared"  # nobody is varied where there is no model to ask
-    return _ROLES[attribute.role]
+        return "not compared"  # without a model no attribute is varied
+    mark = "◆ " if attribute.role is Role.PROTECTED else ""
+    return f"{mark}{role_text(spec.domain, attribute)}"
 
 
 def _open(facts: Facts) -> Facts:

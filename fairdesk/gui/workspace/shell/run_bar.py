@@ -14,7 +14,7 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import LEFT
-from fairdesk.gui.workspace.common.answering import Run, fall, kind, shares
+from fairdesk.gui.workspace.common.answering import Run, kind, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
 from fairdesk.gui.workspace.queue.clock import RunClock, ticking
 from fairdesk.gui.workspace.queue.strip import QueueStrip
@@ -344,7 +344,7 @@ class RunBar(parts.Card):
             self._count_groups(run)
             return
         if answers is QuestionKind.REPAIR:
-            reduction = fall(run)
+            reduction = mitigation_words.fall(run.figures)
             self._share.show_number(
                 reduction or "–", mitigation_words.effort_text(run.figures) or "models"
             )

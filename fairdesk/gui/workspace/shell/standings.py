@@ -14,7 +14,6 @@ from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import (
     Run,
     answering,
-    fall,
     kind,
     tells_share,
     with_examples,
@@ -168,7 +167,7 @@ def _repair_of(run: Run) -> Standing:
     elif repair is not None and not repair.retrains:
         text = "augmentation rows"
     elif repair is not None:
-        fell = fall(run)
+        fell = mitigation_words.fall(run.figures)
         done = Sign.NONE if run.state == "done" and not fell else OF_STATE[run.state]
         return Standing(fell or mitigation_words.not_improved(), done)
     return Standing(text, OF_STATE[run.state])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from fairdesk.data.domain.absent import LEAST_EXPECTED
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraint_check import checked
@@ -13,32 +11,12 @@ from fairdesk.document.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redaction import Shown
 from fairdesk.wording import comparisons, words
+from fairdesk.wording.attributes import ROLES, compared_values, role_text, texts_summary
 from fairdesk.wording.companions import not_received, support_said
-from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import say
 
 #: Pairs of values in the section itself; more are in the appendix.
 _FEW_PAIRS = 8
-_ROLES = {Role.PROTECTED: "protected", Role.VARIES: "variable", Role.FIXED: "fixed"}
-
-
-def texts_summary(values: Sequence[str]) -> str:
-    """Say what texts there are; they would fill pages."""
-    lengths = [len(value) for value in values]
-    return say(
-        "{values} different texts of {least} to {most} characters",
-        values=words.number(len(values)),
-        least=words.number(min(lengths, default=0)),
-        most=words.number(max(lengths, default=0)),
-    )
-
-
-def role_text(domain: Domain, attribute: Attribute) -> str:
-    """Say what a search may do with an attribute."""
-    for each in domain.determined:
-        if each.attribute == attribute.name:
-            return say("determined by {by}", by=each.by)
-    return _ROLES[attribute.role]
 
 
 def compared(material: Material) -> Section:
@@ -189,7 +167,7 @@ def _what_may_change(material: Material) -> list[Block]:
 
 def _is_whole(domain: Domain, attribute: Attribute, column: Column) -> bool:
     """Return whether a search may use every value of a column, and no other."""
-    if role_text(domain, attribute) != _ROLES[Role.VARIES] or attribute.step:
+    if role_text(domain, attribute) != say(ROLES[Role.VARIES]) or attribute.step:
         return False
     if attribute.values:
         unknown = attribute.values[-1:] if attribute.unknown else ()
@@ -299,28 +277,3 @@ def _constraints(material: Material) -> list[Block]:
             evidence="observed",
         ),
     ]
-
-
-def compared_values(attribute: Attribute) -> str:
-    """Write the values of a protected attribute; for grouped numbers, that they are grouped."""
-    texts = [name_of(attribute, code) for code in attribute.compared]
-    if attribute.values:
-        # names that few rows have are all called the same
-        return ", ".join(dict.fromkeys(texts))
-    spacing = attribute.spacing
-    if spacing and len(texts) == round((attribute.high - attribute.low) / spacing) + 1:
-        if attribute.step:
-            return say(
-                "every step of {step} from {low} to {high}",
-                step=words.short(attribute.step, 10),
-                low=texts[0],
-                high=texts[-1],
-            )
-        return say("every whole number from {low} to {high}", low=texts[0], high=texts[-1])
-    return say(
-        "{values}: the midpoints of {n} bins of equal width from {ends}; other values are "
-        "not tested",
-        values=", ".join(texts),
-        n=words.number(len(texts)),
-        ends=words.ends(words.short(attribute.low, 10), words.short(attribute.high, 10)),
-    )

@@ -12,9 +12,9 @@ from fairdesk.data.table import Column, Dialect, Kind
 from fairdesk.document.blocks import Block, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections.plan.cells import garbled, odd_cells
-from fairdesk.report.sections.plan.compared import role_text, texts_summary
 from fairdesk.results.trials import repair_of
 from fairdesk.wording import words
+from fairdesk.wording.attributes import role_text, texts_summary
 from fairdesk.wording.groups.tables import why_without
 from fairdesk.wording.language import fixed, say, say_many
 

@@ -28,6 +28,7 @@ from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
 from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.determined import Determined
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
@@ -40,12 +41,13 @@ from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.data_page import model_facts, values_text
+from fairdesk.gui.workspace.shell.data_page import DataPage, model_facts, values_text
 from fairdesk.gui.workspace.shell.run_bar import budget_used
 from fairdesk.models.inputs import predictions
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.results.proofs import Proven
+from fairdesk.wording.attributes import compared_values
 from tests import phrases
 from tests.gui.auditing import PROTECTED, FakeWorker, make_audit, said_of
 from tests.gui.group_figures import rule_set
@@ -70,6 +72,24 @@ def test_of_the_values_that_are_compared_none_is_left_out():
     assert values_text(free) == "a, b, c, d and 2 more"
     protected = msgspec.structs.replace(free, role=Role.PROTECTED, compared=tuple(range(6)))
     assert values_text(protected) == "a, b, c, d, e, f"
+
+
+def test_the_page_of_the_data_says_what_determines_an_attribute_and_which_values_are_tested(
+    qtbot, tmp_path
+):
+    with Store.open(make_audit(tmp_path, runs=0)) as store:
+        spec = store.spec
+    follows, by = (each.name for each in spec.domain.attributes if each.role is Role.VARIES), "sex"
+    following = Determined(next(follows), by, ((0.0, 0.0), (1.0, 0.0)))
+    domain = msgspec.structs.replace(spec.domain, determined=(following,))
+    page = DataPage(msgspec.structs.replace(spec, domain=domain))
+    qtbot.addWidget(page)
+    rows = {page.attributes.item(row, 0).text(): row for row in range(page.attributes.rowCount())}
+    roles = {name: page.attributes.item(row, 2).text() for name, row in rows.items()}
+    assert roles[following.attribute] == f"determined by {by}"
+    assert roles[by] == "◆ protected"
+    attribute = spec.domain.attributes[spec.domain.names.index(by)]
+    assert page.attributes.item(rows[by], 3).text() == compared_values(attribute)
 
 
 def standing(workspace, name):
