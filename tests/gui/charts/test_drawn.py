@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QImage, QMouseEvent
 from PySide6.QtWidgets import QGraphicsSimpleTextItem
 
@@ -49,6 +49,28 @@ def shown(qtbot, themed):
         return made
 
     return show
+
+
+class _Windows(QObject):
+    """Notes what is shown as a window of its own."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def eventFilter(self, watched, event):  # noqa: N802 - Qt's name
+        if event.type() is QEvent.Type.Show and watched.isWidgetType() and watched.isWindow():
+            self.seen.append(watched)
+        return False
+
+
+@pytest.mark.parametrize("empty", [Forest(), Heat(), Drawing("Rates", "", "", ())])
+def test_a_chart_that_is_made_later_is_no_window_for_a_moment(qtbot, themed, empty):
+    windows = _Windows()
+    themed.installEventFilter(windows)
+    qtbot.addWidget(DrawnChart(empty))
+    themed.removeEventFilter(windows)
+    assert windows.seen == []
 
 
 @pytest.fixture

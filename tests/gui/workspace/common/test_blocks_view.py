@@ -93,6 +93,46 @@ def test_what_is_picked_in_a_sorted_table_is_the_row_of_the_block(view):
     assert not figures.selectedItems()
 
 
+def test_a_row_is_opened_by_enter_as_the_block_has_it_and_not_by_walking(view, qtbot):
+    inner = msgspec.structs.replace(GRID, key="inner")
+    view.show_blocks([GRID, Heading("More", appended=True), inner])
+    view.findChild(Fold).set_open(opened=True)
+    opened = []
+    view.opened.connect(lambda *found: opened.append(found))
+    for key in ("rates", "inner"):
+        figures = view.shown[key]
+        figures.sortItems(1, Qt.SortOrder.AscendingOrder)
+        figures.setCurrentCell(0, 0)
+    assert opened == []
+    for key in ("rates", "inner"):
+        qtbot.keyClick(view.shown[key], Qt.Key.Key_Return)
+    assert opened == [("rates", 3), ("inner", 3)]
+
+
+@pytest.mark.parametrize("many", [1, 3])
+def test_long_names_are_written_in_several_lines_and_nothing_scrolls(view, qtbot, many):
+    """A name in one line would be cut, or push the numbers out of sight."""
+    long = ", ".join(["education = Some-college or Bachelors or Masters"] * 4)
+    rows = tuple((long, *row[1:]) for row in GRID.rows[:many])
+    view.show_blocks([msgspec.structs.replace(GRID, rows=(*rows, *GRID.rows[many:]))])
+    figures = view.shown["rates"]
+    qtbot.waitUntil(lambda: figures.width() > 300)
+    heights = [figures.rowHeight(row) for row in range(len(GRID.rows))]
+    assert min(heights[:many]) > 1.7 * heights[-1]
+    assert figures.verticalScrollBar().maximum() == 0
+    assert figures.horizontalScrollBar().maximum() == 0
+
+
+def test_long_titles_of_numbers_are_in_two_lines_and_named_in_one(view):
+    header = ("group", "People", "Gap in copies of rows", "p")
+    view.show_blocks([msgspec.structs.replace(GRID, header=header, rows=GRID.rows[1:2])])
+    figures = view.shown["rates"]
+    assert figures.horizontalHeaderItem(2).text() == "Gap in copies\nof rows"
+    assert view.head("rates", 2) == header[2]
+    figures.copy()
+    assert QApplication.clipboard().text().splitlines()[0] == "\t".join(header)
+
+
 def test_chosen_rows_are_copied_with_their_header_as_the_block_has_them(view):
     view.show_blocks([GRID])
     figures = view.shown["rates"]

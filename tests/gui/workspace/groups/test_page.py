@@ -201,6 +201,11 @@ def test_the_chart_and_the_list_pick_the_same_subgroup(found):
     chart.chosen.emit(1)
     assert view.finding.rule_set == ELDERS
     assert view.list.shown[LIST].currentRow() == 1
+    # a click on it leads to its rows
+    assert not view.rows.isVisible()
+    chart.opened.emit(0)
+    assert view.finding.rule_set == WORST
+    assert view.rows.table.hasFocus()
 
 
 def test_a_finding_is_looked_into(found):
