@@ -14,6 +14,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
+from fairdesk.document import subgroups
 from fairdesk.document.blocks import terms_in
 from fairdesk.groups.metrics.significance import newcombe
 from fairdesk.report.document import make_report
@@ -279,6 +280,33 @@ def test_one_result_at_every_minimum_support_is_no_table(tmp_path):
 
 def test_no_number_of_queries_is_promised_for_each_instance(text):
     assert "queried once for each of the" not in text
+
+
+@pytest.mark.parametrize("adds", [True, False])
+def test_what_adds_nothing_to_the_tables_is_one_sentence_and_the_rest_in_the_appendix(
+    tmp_path, adds
+):
+    low = msgspec.structs.replace(RULE, data_in=0.02 if adds else 0.21)
+    with people_store(tmp_path, ("sex", "age")) as store:
+        measured(store, "groups", (msgspec.structs.replace(TABLE, outcome="1"),))
+        measured(store, "themis-groups", (GAP,))
+        measured(store, "testsgd", (MINED, low))
+        report, said = make_report(store), subgroups.added(store.spec, *_run_and_tables(store))
+    section = section_of(report, "subtle")
+    keys = [each.key for each in blocks_of(section, "Grid")]
+    moved = [each.key for each in blocks_of(section_of(report, "appendix"), "Grid")]
+    assert bool(said.value) is adds
+    assert keys == (["rules-3-1"] if adds else [])
+    assert ("subtle/rules-3-1" in moved) is not adds
+    # what another method found is never quoted beside
+    assert "subtle/gaps-2" in moved
+    texts = [each.text for each in blocks_of(section, "Text")]
+    assert (said.sentence in texts) is not adds
+
+
+def _run_and_tables(store):
+    groups, _gaps, run = store.runs()
+    return run, groups.figures
 
 
 def test_limits_are_told_by_subject(audited):
