@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.document.blocks import Block, Grid, Heading, Statement, Text
 from fairdesk.groups.statistics import wilson_ends
+from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
 from fairdesk.results.conditions import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, Variant
 from fairdesk.wording import words
@@ -132,7 +133,10 @@ def detail(spec: AuditSpec, mined: RuleSearchSummary, finding: Finding) -> list[
         *around(spec, rule_set),
     ]
     if similar:
-        count = subgroup_words.variants_text(mined, len(similar))
+        count = words.number(len(similar))
+        if len(similar) >= MOST_VARIANTS and mined.rule_sets > MOST_TOLD:
+            # of very many subgroups not all are kept
+            count = say("{n} or more", n=count)
         title, caption = (
             ("Terms whose gap it explains ({count})", "Rules that hold this one’s terms")
             if mined.texts

@@ -211,10 +211,20 @@ def tested(spec: AuditSpec, mined: RuleSearchSummary) -> list[Block]:
 
 def supports(spec: AuditSpec, mined: RuleSearchSummary, key: str = "") -> list[Block]:
     """List what another minimum support gives (TestSGD, Table 6), or say that all give the same."""
-    if same := subgroup_words.same_support_sentence(spec, mined):
-        return [Text(same, appended=True)]
-    if len(mined.sweep) < 2:
+    sweep = mined.sweep
+    if len(sweep) < 2:
         return []
+    if all(each.rule_sets for each in sweep) and len({(e.conditions, e.score) for e in sweep}) == 1:
+        low, high = (words.percent_of(f"{100 * each.theta:g}") for each in (sweep[0], sweep[-1]))
+        same = say(
+            "With any minimum support from {low} to {high}, the subgroup with the largest gap is "
+            "the same: {group}, {gap}.",
+            low=low,
+            high=high,
+            group=rule_phrase(spec, sweep[0].conditions),
+            gap=finding_words.gap_text(mined.outcome, sweep[0].score),
+        )
+        return [Text(same, appended=True)]
     return [
         Grid(
             header=(
@@ -230,7 +240,7 @@ def supports(spec: AuditSpec, mined: RuleSearchSummary, key: str = "") -> list[B
                     finding_words.gap_number(mined.outcome, each.score) if each.rule_sets else "–",
                     rule_phrase(spec, each.conditions) if each.rule_sets else "–",
                 )
-                for each in mined.sweep
+                for each in sweep
             ),
             widths=(0.9, 0.8, 0.9, 3.0),
             right=(0, 1, 2),

@@ -8,7 +8,6 @@ from __future__ import annotations
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.decisions import favourable, named_outcome
@@ -162,31 +161,6 @@ def samples_sentence(mined: RuleSearchSummary) -> str:
         "For this, {n} copy of a data row with one other value slightly changed was tested.",
         "For this, {n} copies of data rows with one other value slightly changed were tested.",
     )
-
-
-def same_support_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
-    """Say that every minimum support has the same result; empty where one has another."""
-    sweep = mined.sweep
-    found = {(each.conditions, each.score) for each in sweep if each.rule_sets}
-    if len(sweep) < 2 or len(found) != 1 or not all(each.rule_sets for each in sweep):
-        return ""
-    low, high = (words.percent_of(f"{100 * each.theta:g}") for each in (sweep[0], sweep[-1]))
-    return say(
-        "With any minimum support from {low} to {high}, the subgroup with the largest gap is the "
-        "same: {group}, {gap}.",
-        low=low,
-        high=high,
-        group=rule_phrase(spec, sweep[0].conditions),
-        gap=gap_text(mined.outcome, sweep[0].score),
-    )
-
-
-def variants_text(mined: RuleSearchSummary, count: int) -> str:
-    """Write how many variants there are; of very many rule sets not all are told."""
-    text = words.number(count)
-    if count >= MOST_VARIANTS and mined.rule_sets > MOST_TOLD:
-        return say("{n} or more", n=text)
-    return text
 
 
 def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Statement:
