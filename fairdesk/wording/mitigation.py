@@ -6,7 +6,7 @@ beside it. It is counted on individuals of the test rows, where that can be done
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.events import Metric
@@ -19,7 +19,6 @@ from fairdesk.results.trials import (
     measure_of,
     repair_of,
     result_of,
-    same_measure,
     shown,
     source_of_labels,
     trial_of,
@@ -229,8 +228,10 @@ def _chosen(
     told = "baseline" if verdict == "better" and not improved(figures) else verdict
     shown_models = [trial_of(figures, 0), trial_of(figures, 1), best]
     brief = say(_CHOSEN[_kind(repair), told], rows=_deed(best, repair))
+    lead = lead_of(figures, best)
+    harm = worse_sentence(best, ("accuracy", "" if lead is None else lead.what), _NAMED)
     more = _side_by_side(spec, figures, shown_models), _differences(figures, best)
-    return f"{brief} {_harm(figures, best)}".rstrip(), " ".join(filter(None, more))
+    return f"{brief} {harm}".rstrip(), " ".join(filter(None, more))
 
 
 def _none_chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> tuple[str, str]:
@@ -424,9 +425,19 @@ def stock_text(repair: Repair) -> str:
     return say_many(repair.pairs, "{n} discriminatory pair", "{n} different discriminatory pairs")
 
 
-def worse_sentence(trial: Trial) -> str:
-    """Say what is shown to be worse with a model than with the original one; empty for nothing."""
-    parts = [f"{measure_name(each)} {change_text(each)}" for each in _worse(trial)]
+def worse_sentence(trial: Trial, told: Collection[str] = (), most: int | None = None) -> str:
+    """Say what is shown to be worse than with the original model; empty for nothing.
+
+    Parameters
+    ----------
+    told : collection of str
+        Measures that are told elsewhere.
+    most : int, optional
+        How many are named at most: decisions about individuals before what is known of scores.
+    """
+    found = [each for each in _worse(trial) if each.what not in told]
+    found.sort(key=lambda each: each.what not in ("share_data", "share_domain"))
+    parts = [f"{measure_name(each)}: {change_text(each, named=True)}" for each in found[:most]]
     if not parts:
         return ""
     return say("Worse than the original model: {measures}.", measures="; ".join(parts))
@@ -500,36 +511,6 @@ def _worse(trial: Trial) -> list[Change]:
         and shown(each)
         and ((each.difference or 0) > 0) != (each.what in _BETTER)
     ]
-
-
-def _harm(figures: Sequence[Metric], trial: Trial) -> str:
-    """Name what else is worse with a model than with the original one."""
-    lead = lead_of(figures, trial)
-    told = ("accuracy", "" if lead is None else lead.what)
-    original = trial_of(figures, 0)
-    found = [each for each in _worse(trial) if each.what not in told]
-    # decisions about individuals come before what is known of scores
-    found.sort(key=lambda each: each.what not in ("share_data", "share_domain"))
-    return " ".join(_turn(each, original, trial) for each in found[:_NAMED])
-
-
-def _turn(change: Change, before: Trial | None, after: Trial) -> str:
-    """Say what a measure is and what it was, where it is worse."""
-    name = measure_name(change)
-    first, last = same_measure(before, change), same_measure(after, change)
-    if first is None or last is None:
-        return say("{name}: worse than with the original model.", name=name)
-    was, now = both_texts(first, last)
-    if change.what == "share_domain":
-        return say(
-            "In the input domain, the decision changes more often than with the original model: "
-            "{now} instead of {was}.",
-            now=now,
-            was=was,
-        )
-    return say(
-        "{name}: {now}, worse than with the original model ({was}).", name=name, now=now, was=was
-    )
 
 
 def _deed(trial: Trial, repair: Repair) -> str:

@@ -470,7 +470,7 @@ def test_what_a_repair_made_worse_stands_in_both_cards(tmp_path, worker):
         files = write_repair(store, worker, run, PORTION, tmp_path / "out")
     for name in ("dataset-card.md", "model-card.md"):
         card = files[name].read_text("utf-8")
-        assert f"* {phrases.WORSE_THAN_ORIGINAL}: Brier score +0.010" in card
+        assert f"* {phrases.WORSE_THAN_ORIGINAL}: Brier score: +0.010" in card
 
 
 def test_the_card_says_of_what_the_added_rows_are_a_share(tmp_path, worker):

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QProgressBar,
     QStackedWidget,
     QWidget,
 )
@@ -30,6 +29,7 @@ from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.compare.run_list import RunList
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.wording import words
 
 if TYPE_CHECKING:
     from fairdesk.audit.runs.comparison import Comparison
@@ -69,12 +69,7 @@ class RunsView(QWidget):
         self._queue.hide()
         self._status = parts.Words(strong=True)
         self.said, self.tables = BlocksView(session), BlocksView(session)
-        self._reading = QProgressBar()
-        self._reading.setRange(0, 100)
-        self._reading.setFixedHeight(10)
-        self._reading.setTextVisible(False)
-        self._reading.setAccessibleName("Reading the results of the runs")
-        self._reading.hide()
+        self._reading = parts.Busy()
         self._banner = parts.Banner()
         self.chart = DrawnChart(Drawing(), fills=True)
         self.chart.setMinimumHeight(240)
@@ -192,7 +187,8 @@ class RunsView(QWidget):
         if self._wanted == records:
             return
         self._wanted, self._read = records, 0.0
-        self._say("Comparing the results…")
+        self._say("")
+        self._show_reading()
         path: Path = self._session.path
 
         def watch(share: float) -> None:
@@ -221,11 +217,11 @@ class RunsView(QWidget):
         self._wanted = None
         self._latest.drop()
         self._look.stop()
-        self._reading.hide()
+        self._reading.say("")
 
     def _show_reading(self) -> None:
-        self._reading.show()
-        self._reading.setValue(round(100 * self._read))
+        share = words.percent_of(str(round(100 * self._read)))
+        self._reading.say(f"Comparing the results: {share} read")
 
     def _fail(self, error: FairDeskError) -> None:
         self._drop()
@@ -250,7 +246,7 @@ class RunsView(QWidget):
 
     def _show(self, compared: Comparison) -> None:
         self._look.stop()
-        self._reading.hide()
+        self._reading.say("")
         self._banner.clear()
         self._status.say("")
         self._wanted, self._compared = None, compared
