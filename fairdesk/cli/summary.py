@@ -365,10 +365,14 @@ def _run_lines(audit: Finished, run: RunRecord, *, short: bool) -> tuple[str, ..
 
 
 def _told(block: blocks.Block) -> Iterator[str]:
-    """Yield what a block says in sentences, or as a table; charts are in the report."""
+    """Yield what a block says in sentences, or as a table: numbers first, rules may be long."""
     match block:
         case blocks.Grid():
-            yield from (block.caption, *table_lines(block.header, block.rows, block.right))
+            order = sorted(range(len(block.header)), key=lambda at: at not in block.right)
+            heads, *rows = ([row[at] for at in order] for row in (block.header, *block.rows))
+            yield from (block.caption, *table_lines(heads, rows, range(len(block.right))))
+        case blocks.Chart() if not block.optional:
+            yield block.alt
         case blocks.Text():
             yield f"{block.lead} {block.text}".lstrip()
         case blocks.Statement():

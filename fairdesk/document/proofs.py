@@ -11,7 +11,6 @@ from fractions import Fraction
 import numpy as np
 
 from fairdesk.answers.answer import PairsOf
-from fairdesk.answers.pairs_known import pairs_alone, sufficient_names
 from fairdesk.answers.rates import bounded_rates, ratio_sentence, without_misfit
 from fairdesk.answers.selection import Run
 from fairdesk.audit.plan.spec import AuditSpec
@@ -118,7 +117,9 @@ def compose(
             *([stated(rest)] if rest else []),
             *_bars(spec, domain, f"combinations-{run.id}"),
         ]
-    alone = Spaces(alone_bars(spec, shown, sufficient_names(spec, runs)), say(_ALONE))
+    names = words.protected_names(spec.domain)
+    known = {name for name in names if _pairs_alone(spec, runs, name)}
+    alone = Spaces(alone_bars(spec, shown, known), say(_ALONE))
     blocks.append(Heading(say("Each attribute alone"), appended=True))
     if not alone.empty:
         blocks += [_drawn(alone, f"alone-{run.id}"), Text(say(_FEWER))]
@@ -174,10 +175,22 @@ def pairs_behind(spec: AuditSpec, runs: Sequence[Run], chart: Chart) -> tuple[Pa
     kind, _, number = chart.key.partition("-")
     if kind == "alone":
         changed = [bar.attributes for bar, _verdict in chart.drawing.parts]
-        return tuple(pairs_alone(spec, runs, *each) if len(each) == 1 else None for each in changed)
+        return tuple(
+            _pairs_alone(spec, runs, *each) if len(each) == 1 else None for each in changed
+        )
     run = next(each for each in runs if each.id == int(number))
     pairs = PairsOf(run.id) if run.found else None
     return tuple(pairs if falsified else None for falsified in chart.drawing.falsified)
+
+
+def _pairs_alone(spec: AuditSpec, runs: Sequence[Run], name: str) -> PairsOf | None:
+    """Return the pairs in which changing an attribute is enough, of the run with most of them."""
+    names = words.protected_names(spec.domain)
+    counts = {
+        run.id: dict(zip(names, run.sufficient_alone, strict=False)).get(name, 0) for run in runs
+    }
+    most = max(counts, key=lambda each: counts[each], default=None)
+    return PairsOf(most, alone=name) if most is not None and counts[most] else None
 
 
 def _drawn(chart: Spaces, key: str) -> Chart:
