@@ -77,7 +77,7 @@ class Finding(NamedTuple):
         """Return whether one of its rules holds a text and is about an attribute; empty is any."""
         return any(
             (not attribute or any(attribute == one.attribute for one in each.conditions))
-            and text.casefold() in rule_phrase(spec, each.conditions).casefold()
+            and (not text or text.casefold() in rule_phrase(spec, each.conditions).casefold())
             for each in (self.rule_set, *self.similar)
         )
 
@@ -89,12 +89,9 @@ def findings(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> tuple[Finding, ..
     the order of the search: the largest gap first, and last what leaves few rows outside.
     """
     least, found = lowest_of(spec, rule_sets), list[Finding]()
-    similar: defaultdict[int, list[RuleSet]] = defaultdict(list)
-    for place, each in enumerate(rule_sets):
-        similar[place if _leads(rule_sets, each) else each.leader].append(each)
-    for place in (place for place, each in enumerate(rule_sets) if _leads(rule_sets, each)):
-        first = plainest(rule_sets, place)
-        others = (each for each in similar[place] if each is not first and each is not least)
+    for leader, variants in _led(rule_sets):
+        first = plainest(leader, variants)
+        others = (each for each in (leader, *variants) if each is not first and each is not least)
         found.append(Finding(first, tuple(others)))
     if least is not None and all(each.rule_set is not least for each in found):
         # the subgroup with the lowest rate is a finding, however alike another one is
@@ -106,30 +103,31 @@ def findings(spec: AuditSpec, rule_sets: Sequence[RuleSet]) -> tuple[Finding, ..
     return tuple(sorted(found, key=rank))
 
 
-def _leads(rule_sets: Sequence[RuleSet], rule_set: RuleSet) -> bool:
-    """Return whether one stands for itself; so does one whose leader was not kept."""
-    return not 0 <= rule_set.leader < len(rule_sets)
+def _led(rule_sets: Sequence[RuleSet]) -> Iterator[tuple[RuleSet, list[RuleSet]]]:
+    """Yield those that stand for themselves, each with its variants.
+
+    One whose leader was not kept stands for itself.
+    """
+    variants: defaultdict[int, list[RuleSet]] = defaultdict(list)
+    for each in rule_sets:
+        variants[each.leader].append(each)
+    for place, each in enumerate(rule_sets):
+        if not 0 <= each.leader < len(rule_sets):
+            yield each, variants.get(place, [])
 
 
 def leaders(rule_sets: Sequence[RuleSet]) -> tuple[RuleSet, ...]:
     """Return those that stand for themselves, in their order; each by its plainest rule."""
-    return tuple(
-        plainest(rule_sets, place)
-        for place, each in enumerate(rule_sets)
-        if _leads(rule_sets, each)
-    )
+    return tuple(plainest(*each) for each in _led(rule_sets))
 
 
-def plainest(rule_sets: Sequence[RuleSet], place: int) -> RuleSet:
+def plainest(leader: RuleSet, variants: Iterable[RuleSet]) -> RuleSet:
     """Return a variant with the same gap to whose rule the other only adds conditions, if any."""
-    leader = rule_sets[place]
     written = difference_texts(leader)[0]
     plainer = [
         each
-        for each in rule_sets
-        if each.leader == place
-        and set(each.conditions) < set(leader.conditions)
-        and difference_texts(each)[0] == written
+        for each in variants
+        if set(each.conditions) < set(leader.conditions) and difference_texts(each)[0] == written
     ]
     return min(plainer, key=lambda each: len(each.conditions), default=leader)
 

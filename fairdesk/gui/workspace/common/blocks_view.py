@@ -9,7 +9,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QWheelEvent
+from PySide6.QtGui import QFontMetrics, QKeySequence, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -364,21 +364,27 @@ class GridTable(QTableWidget):
             if column in words:
                 given = least[column] if tight else max(wide * rest // asked, least[column])
             self.horizontalHeader().resizeSection(column, given)
-        one = self.verticalHeader().defaultSectionSize()
-        advance = self.fontMetrics().horizontalAdvance
-        for row in range(self.rowCount()):
-            cells = ((self.item(row, column), column) for column in words)
-            if any(
-                item is not None and advance(item.text()) + theme.GAP > self.columnWidth(column)
-                for item, column in cells
-            ):
-                self.resizeRowToContents(row)
-                self.setRowHeight(row, max(one, self.rowHeight(row) + theme.TIGHT))
-            else:
-                self.setRowHeight(row, one)
+        metrics, one = self.fontMetrics(), self.verticalHeader().defaultSectionSize()
+        rooms = {column: self.columnWidth(column) - theme.GAP for column in words}
+        with QSignalBlocker(self.verticalHeader()):
+            # of a thousand rows each would be laid out for itself
+            for row in range(self.rowCount()):
+                texts = self._grid.rows[self._place(row)]
+                wraps = (metrics.horizontalAdvance(texts[at]) > rooms[at] for at in words)
+                lines = 1
+                if any(wraps):
+                    lines = max(_lines(metrics, texts[at], rooms[at]) for at in words)
+                self.setRowHeight(row, one + (lines - 1) * metrics.lineSpacing())
+        self.scheduleDelayedItemsLayout()
         high = sum(self.rowHeight(row) for row in range(min(self.rowCount(), _ROWS)))
         bar = self.horizontalScrollBar().sizeHint().height() if tight else 0
         self.setFixedHeight(high + height_around(self) + bar)
+
+
+def _lines(metrics: QFontMetrics, text: str, wide: int) -> int:
+    """Return in how many lines a text is written."""
+    room = metrics.boundingRect(0, 0, max(wide, 1), 0, Qt.TextFlag.TextWordWrap, text)
+    return max(1, round(room.height() / metrics.lineSpacing()))
 
 
 def stops(inside: QWidget) -> list[QWidget]:

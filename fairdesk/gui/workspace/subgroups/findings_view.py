@@ -26,6 +26,8 @@ from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods, SupportsView
 from fairdesk.results.conditions import Conditions
+from fairdesk.results.events import Metric
+from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups import findings as finding_words
@@ -49,6 +51,10 @@ EXPLAINED_TEXTS = (
     "A finding is a set of identity terms for which the outcomes of sentences differ from "
     "those with other terms, estimated from sentences of the data in which one term was "
     "replaced by another."
+)
+_NOTHING = (
+    "No subgroup reaches the minimum support of {least} of the rows. Choose a smaller minimum "
+    "support below, or protect attributes with larger groups."
 )
 _OPENS = "Double-click another subgroup in these tables, or press Enter, to look into it."
 
@@ -92,6 +98,9 @@ class FindingsView(RunPage):
         #: By outcome, what was tested and found; what the run has by now.
         self._mined: dict[str, tuple[RuleSearchSummary, tuple[RuleSet, ...]]] = {}
         self._latest = self._mined
+        self._figures: tuple[Metric, ...] = ()
+        #: What else the first sentence says: the rates of groups, and how the run stands.
+        self._beside: tuple[tuple[GroupTable, ...], int, str] = ((), 0, "")
         self._read = False
         #: The findings that are listed, and the one that is looked into.
         self.listed: tuple[Finding, ...] = ()
@@ -201,7 +210,7 @@ class FindingsView(RunPage):
         self._outcome.setAccessibleName("Decision that is counted")
         for combo in (self._attribute, self._outcome):
             parts.calm(combo)
-        self._attribute.currentIndexChanged.connect(lambda _index: self._filter())
+            combo.currentIndexChanged.connect(lambda _index: self._filter())
         self._outcome.currentIndexChanged.connect(lambda _index: self._show())
         return layouts.panel(
             layouts.row(
@@ -241,20 +250,23 @@ class FindingsView(RunPage):
         spec, mined = self._session.spec, mined_of(run)
         texts = any(each.texts for each in mined)
         self._explained.setText(EXPLAINED_TEXTS if texts else EXPLAINED)
-        self._list_choices(mined)
-        self._latest = {
-            each.outcome: (each, sets) for each, sets in finding_words.mined_with(run.figures)
-        }
+        tables = decision_tables(self._session.runs)
+        beside = tables, run.id, run.state
+        if run.figures is not self._figures or beside != self._beside:
+            self._figures, self._beside = run.figures, beside
+            self._list_choices(mined)
+            self._latest = {
+                each.outcome: (each, sets) for each, sets in finding_words.mined_with(run.figures)
+            }
+            self.top.show_blocks([subgroups.opening(spec, run, tables)])
         waits = self._read and bool(self.listed) and self._latest != self._mined
         self._chip.setVisible(waits)
         if waits:
             found = sum(len(finding_words.leaders(sets)) for _mined, sets in self._latest.values())
             self._chip.setText(f"● {words.counted(found, 'finding')} found so far: show them")
-        else:
+        elif self._mined is not self._latest:
             self._mined = self._latest
             self._filter()
-        tables = decision_tables(self._session.runs)
-        self.top.show_blocks([subgroups.opening(spec, run, tables)])
         going = run.state in ("running", "paused")
         summary, sets = self._latest.get(self._chosen, (None, ()))
         self._found.setVisible(any(sets for _mined, sets in self._mined.values()))
@@ -262,7 +274,7 @@ class FindingsView(RunPage):
         self.tested.setVisible(summary is not None)
         self.supports.setVisible(summary is not None and not going)
         if summary is not None:
-            self._none.setText(_nothing(summary))
+            self._none.setText(_NOTHING.format(least=f"{100 * summary.theta:g}{words.NBSP}%"))
             self.tested.show_blocks(subgroups.tested(spec, summary))
             self.supports.show_mined(summary)
 
@@ -386,12 +398,3 @@ class FindingsView(RunPage):
         self._stack.setCurrentIndex(1 if about or self._told is not None else 0)
         if self.isVisible():
             self.others.show_runs(about)
-
-
-def _nothing(mined: RuleSearchSummary) -> str:
-    """Say why no subgroup is listed."""
-    least = f"{100 * mined.theta:g}{words.NBSP}%"
-    return (
-        f"No subgroup reaches the minimum support of {least} of the rows. Choose a smaller minimum "
-        "support below, or protect attributes with larger groups."
-    )
