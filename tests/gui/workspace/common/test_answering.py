@@ -1,7 +1,5 @@
 """What is told of a run in a few words, beside its name."""
 
-from types import SimpleNamespace
-
 import msgspec
 import pytest
 
@@ -9,6 +7,7 @@ from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.gui.workspace.common import answering
 from fairdesk.repeatability import Repeatability
+from fairdesk.wording import mitigation as mitigation_words
 from tests.report import building, repairs
 
 
@@ -23,8 +22,7 @@ from tests.report import building, repairs
     ],
 )
 def test_what_fell_is_told_of_shares_and_of_rule_sets(figures, told):
-    run = SimpleNamespace(figures=figures)
-    assert answering.fall(run).replace("\u00a0", " ") == told
+    assert mitigation_words.fall(figures).replace("\u00a0", " ") == told
 
 
 def test_a_model_that_wavers_is_estimated_with_repeats_and_told_off_once(tmp_path):
