@@ -56,6 +56,9 @@ _NOTHING = (
     "No subgroup reaches the minimum support of {least} of the rows. Choose a smaller minimum "
     "support below, or protect attributes with larger groups."
 )
+_WALKED = (
+    "Up and down select a subgroup, Enter lists its rows. Click a header to sort; Ctrl+C copies."
+)
 _OPENS = "Double-click another subgroup in these tables, or press Enter, to look into it."
 
 
@@ -316,6 +319,7 @@ class FindingsView(RunPage):
                 subgroups.listed(spec, mined, self.listed, "found"),
             ]
         )
+        self.list.shown[LIST].setAccessibleDescription(_WALKED)
         kept = None if self.finding is None else self._named(self.finding.rule_set.conditions)
         if kept is None or kept.rule_set.outcome != self._chosen:
             kept = next(iter(self.listed), None)
