@@ -138,7 +138,10 @@ def detail(spec: AuditSpec, mined: RuleSearchSummary, finding: Finding) -> list[
             # of very many subgroups not all are kept
             count = say("{n} or more", n=count)
         title, caption = (
-            ("Terms whose gap it explains ({count})", "Rules that hold this one’s terms")
+            (
+                "Terms whose gap it explains ({count})",
+                "Terms whose gap is due to having been compared with it",
+            )
             if mined.texts
             else (
                 "Similar or complementary subgroups ({count})",

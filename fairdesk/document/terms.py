@@ -41,6 +41,11 @@ def compose(
     ]
 
 
+def names_of(spec: AuditSpec, decisions: Sequence[str]) -> dict[str, str]:
+    """Return what the model's decisions are called, where they were not given names."""
+    return {} if spec.mapping.names else dict(zip(spec.decisions, decisions, strict=False))
+
+
 def categories(spec: AuditSpec, terms: Sequence[TermRate]) -> list[Block]:
     """Say for each category how many decisions change; the one with the widest range leads."""
     said = [category_statement(spec, each) for each in by_category(terms)]

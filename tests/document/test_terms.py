@@ -47,3 +47,11 @@ def test_a_term_has_its_sentence_its_examples_and_texts_of_the_data(spec):
     assert "replaced" not in found[-1].note
     none = terms.detail(spec, TERMS[2], CALLED, [])
     assert [type(each) for each in none] == [Statement, Text]
+
+
+def test_decisions_that_were_given_names_are_called_by_these(spec):
+    assert terms.names_of(spec, ("no", "yes")) == dict(
+        zip(spec.decisions, ("no", "yes"), strict=True)
+    )
+    named = msgspec.structs.replace(spec.mapping, names=("neither", "toxic"))
+    assert terms.names_of(msgspec.structs.replace(spec, mapping=named), ("no", "yes")) == {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairdesk.answers.rates import decision_tables
-from fairdesk.document import subgroups
+from fairdesk.document import subgroups, terms
 from fairdesk.document.blocks import Block, Callout, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.results.subgroups import RuleSearchSummary
@@ -17,8 +17,7 @@ def subtle(material: Material) -> Section:
     All else is in the appendix then, and so is what other methods found beside them.
     """
     spec, tables = material.spec, decision_tables(material.runs)
-    named = class_texts(spec, material.table)
-    called = {} if spec.mapping.names else dict(zip(spec.decisions, named, strict=True))
+    called = terms.names_of(spec, class_texts(spec, material.table))
     ruled = [
         run
         for run in material.subtle

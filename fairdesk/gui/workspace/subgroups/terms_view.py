@@ -15,7 +15,7 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.data.columns.rereading import differing_part
 from fairdesk.document import terms
-from fairdesk.document.blocks import Text
+from fairdesk.document.blocks import Heading, Text
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
@@ -181,11 +181,17 @@ class WordsView(RunPage):
     def _say(self, run: Run) -> None:
         spec = self._session.spec
         mined = next(iter(mined_of(run)), None)
-        notes = [] if mined is None else [Text(each) for each in mined.notes]
+        notes = () if mined is None else mined.notes
         said = terms.categories(spec, self._terms)
         if not said and mined is not None:
             said = [Text(subgroup_words.mined_sentence(spec, mined))]
-        self.top.show_blocks([*(said or [Text(run.message or figures.no_result(run))]), *notes])
+        self.top.show_blocks(
+            [
+                *(said or [Text(run.message or figures.no_result(run))]),
+                *([Heading("How terms were compared", appended=True)] if notes else []),
+                *map(Text, notes),
+            ]
+        )
 
     def _fill(self) -> None:
         chosen = self._category.currentData() or ""
@@ -218,6 +224,6 @@ class WordsView(RunPage):
         if term != self.term:
             return
         spec = self._session.spec
-        called = dict(zip(spec.decisions, self._session.decisions, strict=False))
+        called = terms.names_of(spec, self._session.decisions)
         self._lookup.clear()
         self.detail.show_blocks(terms.detail(spec, term, called, texts))
