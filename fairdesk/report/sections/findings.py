@@ -23,6 +23,7 @@ from fairdesk.document.blocks import (
     Section,
     Statement,
     Text,
+    appended,
     chart_block,
     stated,
 )
@@ -100,7 +101,8 @@ def results(material: Material) -> Section:
     if "pairs" not in material.chapters:
         blocks += [Heading("Discriminatory pairs"), *pair_blocks(material)]
     if "compared" not in material.chapters:
-        blocks += [Heading("What is compared"), *compared_blocks(material)]
+        blocks.append(Heading("What is compared", appended=True))
+        blocks += map(appended, compared_blocks(material))
     blocks += _all_searches(material)
     for run in material.searches:
         blocks += _run_blocks(material, run, told, listed=bool(compared))
@@ -174,8 +176,9 @@ def _shares_compared(material: Material) -> list[Grid]:
             header=tuple(header[i] for i in kept),
             rows=tuple(tuple(row[i] for i in kept) for row in rows),
             widths=tuple(widths[i] for i in kept),
-            caption="How often the decision changes",
+            caption="How often the decision changes, of rows and of combinations",
             key="shares",
+            appended=True,
         )
     ]
 

@@ -98,25 +98,26 @@ def _not_done(material: Material) -> Iterator[Block]:
 
 
 def _known_limits(material: Material) -> Iterator[Block]:
-    """Yield the limits of what was done in this audit, and is told in this report, by subject."""
+    """Yield the limits that are of this audit's data, then by subject those of all such audits."""
+    if searched := material.one_by_one and "results" in material.chapters:
+        yield from (
+            Text(text, lead)
+            for lead, text in comparisons.limits(material.spec, _measured(material))
+        )
+    if weights := words.unweighted(material.spec.columns, material.spec.mapping):
+        yield Text(weights)
+    yield Text(_NO_VERDICT)
+    people = {"people": material.people}
+    of_pairs = passages.limits("searches", person=material.spec.person, **people)
     for subject, texts in (
-        ("Pairs", _of_pairs(material)),
+        ("Pairs", of_pairs if searched else ()),
         ("Groups", _of_groups(material)),
         ("Certification and mitigation", _of_proofs(material)),
         ("Every audit", _of_all(material)),
     ):
         if held := list(texts):
-            yield Heading(subject)
-            yield from held
-
-
-def _of_pairs(material: Material) -> Iterator[Text]:
-    if material.one_by_one and "results" in material.chapters:
-        yield from (
-            Text(text, lead)
-            for lead, text in comparisons.limits(material.spec, _measured(material))
-        )
-        yield from passages.limits("searches", people=material.people, person=material.spec.person)
+            yield Heading(subject, appended=True)
+            yield from map(appended, held)
 
 
 def _measured(material: Material) -> tuple[Metric, ...]:
@@ -147,10 +148,7 @@ def _of_proofs(material: Material) -> Iterator[Text]:
 def _of_all(material: Material) -> Iterator[Text]:
     if material.spec.domain.grouping:
         yield from passages.limits("protected")
-    if weights := words.unweighted(material.spec.columns, material.spec.mapping):
-        yield Text(weights)
     yield from passages.limits("all")
-    yield Text(_NO_VERDICT)
 
 
 def method(material: Material) -> Section:

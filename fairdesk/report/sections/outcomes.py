@@ -106,7 +106,8 @@ def outcomes(material: Material) -> Section:
         medians = set(map(table_words.median_sentence, held))
         once = medians.pop() if len(medians) == 1 else ""
         said = f"{table_words.counted_sentence(material.spec, held[0])} {once}".rstrip()
-        blocks.append(Heading(_TITLES[of], appended=of != main))
+        if of != main:
+            blocks.append(Heading(_TITLES[of], appended=True))
         blocks += [Text(said)] if shown else []
         for table in held:
             if table in shown or len(held) <= _MOST_TABLES:

@@ -23,7 +23,7 @@ from fairdesk.wording.language import say, say_many
 from fairdesk.wording.pairs import entitled, outcomes
 
 #: Pairs in the section itself; the others are in the appendix.
-_IN_SECTION = 4
+_IN_SECTION = 2
 
 
 def pairs(material: Material) -> Section:
