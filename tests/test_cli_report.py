@@ -155,10 +155,10 @@ def test_parts_are_listed_dropped_and_added(audit, tmp_path, capsys):
     code, said, _ = report(
         capsys,
         *(audit, "--format", "json", "--out", out),
-        *("--leave-out", "system", "--leave-out", "results/found-1", "--add", optional),
+        *("--leave-out", "system", "--leave-out", "results/cost-1", "--add", optional),
     )
     assert code == 0
-    assert f"Omitted: {phrases.SYSTEM_AND_USE}; {listed['results/found-1']['title']}." in said
+    assert f"Omitted: {phrases.SYSTEM_AND_USE}; {listed['results/cost-1']['title']}." in said
     keys = [
         # what is in the appendix keeps the key of the section that it belongs to
         block.get("key", "")
@@ -168,7 +168,7 @@ def test_parts_are_listed_dropped_and_added(audit, tmp_path, capsys):
         for block in section["blocks"]
     ]
     assert optional in keys
-    assert "results/found-1" not in keys
+    assert "results/cost-1" not in keys
     code, said, _ = report(capsys, audit, "--list-parts")
     assert code == 0
     assert said.splitlines()[0].split() == ["Key", "Shown", "What"]

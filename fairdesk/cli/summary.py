@@ -214,8 +214,8 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
             unknown = comparisons.not_known(share, beside) or "not known yet"
             answered = comparisons.is_answered(spec, share)
             cells = _counts(share) if answered else (unknown, "", said.value.lower())
-            several = len(share.attributes) > 1
-            rows.append(("any of these" if several else words.quoted(share.attributes[0]), *cells))
+            several = {1: words.quoted(share.attributes[0]), 2: "alone or both"}
+            rows.append((several.get(len(share.attributes), "any of these"), *cells))
     return rows
 
 
@@ -250,7 +250,7 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
     if run is None or not told:
         return
     along = [
-        f"with {each.by} changes {comparisons.companion_text(spec.domain, each)}"
+        f"when {each.by} changes, {comparisons.companion_text(spec.domain, each)}"
         for each in spec.domain.support.companions
     ]
     yield words.capital("; ".join(along))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -38,6 +38,8 @@ _DESCRIBING = frozenset(("race", "ethnicity", "colour", "color", "nationality", 
 _FRACTIONS = fixed(
     (
         (0.1, "a tenth of the rate"),
+        (0.125, "an eighth of the rate"),
+        (1 / 6, "a sixth of the rate"),
         (0.2, "a fifth of the rate"),
         (0.25, "a quarter of the rate"),
         (1 / 3, "a third of the rate"),
@@ -48,8 +50,9 @@ _FRACTIONS = fixed(
         (1.0, "the same rate"),
     )
 )
-#: How far a ratio may be from one with a name to be “about” it; and below what none is near.
-_ABOUT, _TWENTIETH = 0.035, 0.05
+#: How far a ratio may be from one with a name to be “about” it, of that one and at most; and below
+#: what none is near.
+_NEAR, _ABOUT, _TWENTIETH = 0.13, 0.035, 0.05
 #: How the gaps in the records are beside those of the model.
 _RECORDS = fixed(
     {
@@ -244,7 +247,10 @@ def _answer(
     if not shown:
         none = say("No difference between the selection rates of these groups is shown.")
         return f"{none} {changing}".strip()
-    first = say("Not in outcomes: {said}", said=rates) if unequal else words.capital(rates)
+    # with equal outcomes by group, single decisions may still depend on them
+    depends = share is not None and bool(share.hits)
+    no = say("No: {said}" if depends else "Not in outcomes: {said}", said=rates)
+    first = no if unequal else words.capital(rates)
     return f"{first} {_records(shown)}".strip()
 
 
@@ -269,7 +275,7 @@ def fraction(ratio: float) -> str:
     if ratio < _TWENTIETH:
         return say("less than a twentieth of the rate")
     at, name = min(_FRACTIONS, key=lambda each: abs(each[0] - ratio))
-    if abs(ratio - at) <= _ABOUT:
+    if abs(ratio - at) <= min(_NEAR * at, _ABOUT):
         return say("about {fraction}", fraction=say(name))
     if ratio < at:
         return say("less than {fraction}", fraction=say(name))
@@ -325,7 +331,7 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
             say(
                 "of {people}: changing {names} would change the decision{how}.",
                 people=words.counted(share.n_samples, spec.person),
-                names=words.listed(share.attributes, "or"),
+                names=words.together(share.attributes),
                 how=""
                 if share.gains is None or share.losses is None
                 else say(
@@ -384,7 +390,7 @@ def _known(
             hits=words.number(each.hits),
             most=_most(each),
         )
-    yield from _studied(spec, runs, tables)
+    yield from _studied(spec, runs, tables, {name for each in compared for name in each.names})
 
 
 def _of_both(
@@ -402,7 +408,7 @@ def _of_both(
     if ratios and min(ratios)[0] < lowest:
         ratio, group, best = min(ratios)
         yield say(
-            "Lowest of all: {group}, selected at {fraction} of {best}.",
+            "Lowest of the groups that are large enough: {group}, at {fraction} of {best}.",
             group=group,
             fraction=fraction(ratio),
             best=best,
@@ -439,15 +445,20 @@ def _most(share: Share) -> str:
     return say(" (most would lose it)") if losses > gains else say(" (most would gain it)")
 
 
-def _studied(spec: AuditSpec, runs: Sequence[Run], tables: Sequence[GroupTable]) -> Iterator[str]:
-    """Say as which group more of the same rows would be selected, by the audit studies."""
+def _studied(
+    spec: AuditSpec, runs: Sequence[Run], tables: Sequence[GroupTable], named: Collection[str]
+) -> Iterator[str]:
+    """Say as which group more of the same rows would be selected, by the audit studies.
+
+    Of several groups one that is ``named`` in the question.
+    """
     studies = (each for run in runs for each in comparisons.studies_of(spec, run.figures))
     for study in {each.attribute: each for each in studies}.values():
         table = next((each for each in tables if each.attributes == (study.attribute,)), None)
         lines = {} if table is None else {line.values[0]: line for line in table.lines}
         attribute = spec.domain.attributes[spec.domain.names.index(study.attribute)]
         best = lines.get(name_of(attribute, study.reference))
-        # that of those which chance does not explain whose rate is farthest from the reference's
+        # of those that chance does not explain the farthest from the reference
         found = [
             (abs(each.gains - each.losses), line, each.low > 0)
             for each in study.values
@@ -456,7 +467,8 @@ def _studied(spec: AuditSpec, runs: Sequence[Run], tables: Sequence[GroupTable])
         ]
         if table is None or best is None or not found:
             continue
-        _, line, more = max(found, key=itemgetter(0))
+        asked = [each for each in found if people(spec, table, each[1]) in named]
+        _, line, more = max(asked or found, key=itemgetter(0))
         reverse = comparisons.against(spec, study, tables)
         said = say(
             "Had all been {group}, {more} would be selected than as {best}",
@@ -466,9 +478,8 @@ def _studied(spec: AuditSpec, runs: Sequence[Run], tables: Sequence[GroupTable])
         )
         if reverse is not None:
             said = say(
-                "{said}: {name} by itself does not make the gap",
+                "{said}, against the gap between them",
                 said=said,
-                name=words.quoted(study.attribute),
             )
         yield f"{said}."
 

@@ -133,7 +133,8 @@ def added(
     brief = say("{rate} of {group}; by one attribute {low} at least", **values)
     said = say(
         "The selection rate of {group} is {rate} (n = {rows}, {percent} CI {ends}). This is lower "
-        "than that of every group by one attribute; the lowest there is {low} ({name}).",
+        "than that of every group by one attribute that is large enough; the lowest there is "
+        "{low} ({name}).",
         rows=words.number(least.rows),
         percent=words.percent_of("95"),
         ends=words.percent_ends(*ends_of(least.rows, counted)),

@@ -388,7 +388,9 @@ def study_sentence(spec: AuditSpec, study: AuditStudy) -> str:
         for place, each in enumerate(shown_values(study))
     ]
     return say(
-        "{said} ({n} are).", said=words.capital("; ".join(parts)), n=words.number(study.actual)
+        "{said}. As recorded, {n} are.",
+        said=words.capital("; ".join(parts)),
+        n=words.number(study.actual),
     )
 
 
@@ -483,8 +485,8 @@ def against_sentence(
         said = say(
             "The direction is the reverse of the groups’ own rates: {rate} of {name} and {own} of "
             "{reference} are selected as they are, yet {more} of the same {people} would be "
-            "selected as {name} than as {reference}. The gap between the two groups therefore "
-            "comes from other attributes in which they differ.",
+            "selected as {name} than as {reference}. So this change does not explain the gap "
+            "between the two groups.",
             rate=words.percent(line.rate, 1.0),
             name=line.values[0],
             own=words.percent(own.rate, 1.0),

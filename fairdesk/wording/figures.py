@@ -288,20 +288,29 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
             )
         )
     together = [share for share in of_data if len(share.attributes) == len(alone) > 1]
-    twice = sum(share.hits for share in alone) - sum(share.hits for share in together)
     if not together:
         return tuple(said)
+    (whole,) = together[:1]
+    twice = sum(share.hits for share in alone) - whole.hits
+    # rows that lose and rows that gain are others, so each of the two leaves so many at least
+    only_together = sum(
+        max(of - sum(each), 0)
+        for of, each in (
+            (whole.losses or 0, [share.losses or 0 for share in alone]),
+            (whole.gains or 0, [share.gains or 0 for share in alone]),
+        )
+    )
     if twice > 0:
         said.append(
             say("Some people are counted under both.")
             if len(alone) == 2
             else say("Some are counted under several of these.")
         )
-    if twice < 0:
+    if least := max(-twice, only_together):
         said.append(
             say(
-                "For {n} or more others it changes only when several of these change together.",
-                n=words.number(-twice),
+                "For {n} others at least it changes only when several of these change together.",
+                n=words.number(least),
             )
         )
     return tuple(said)

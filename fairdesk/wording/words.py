@@ -22,10 +22,10 @@ from fairdesk.wording.statements import Statement
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = fixed(
-    "A discriminatory pair is two instances that differ in protected attributes only and receive "
-    "different decisions. Each pair shows that, for these inputs, the model’s decision depends "
-    "on a protected attribute. Do not read the number of pairs as how often this happens. "
-    "Instances are synthetic or rows of the data."
+    "A discriminatory pair is two instances that differ only in protected attributes, and in what "
+    "changes with them, and receive different decisions. Each pair shows that, for these inputs, "
+    "the model’s decision depends on a protected attribute. Do not read the number of pairs as how "
+    "often this happens. Instances are synthetic or rows of the data."
 )
 #: What the rows of the data show, and what not.
 OBSERVED = fixed(
@@ -381,28 +381,32 @@ def when_changes(domain: Domain) -> str:
 def when_change(names: Sequence[str], companions: Sequence[Companion] = ()) -> str:
     """Say that protected attributes change, and with them their companions or nothing else."""
     along = [each for each in companions if each.by in names]
-    if along:
-        first, *others = map(quoted, names)
-        said = (
-            say("when {name} changes", name=first)
-            if not others
-            else say("when {first}, {second} or both change", first=first, second=others[0])
-            if len(others) == 1
-            else say("when {names} change, alone or together", names=listed(names, "or"))
-        )
-        return say(
-            "{said} (and {along} with {by})",
-            said=said,
-            along=listed(list(dict.fromkeys(each.attribute for each in along))),
-            by=listed(list(dict.fromkeys(each.by for each in along))),
-        )
+    changing = together(names) if len(names) < 3 else listed(names, "or")
+    what = changing if along else say("only {names}", names=changing)
+    said = (
+        say("when {names} changes", names=what)
+        if len(names) == 1
+        else say("when {names} change", names=what)
+        if len(names) == 2
+        else say("when {names} change, alone or together", names=what)
+    )
+    if not along:
+        return said
+    return say(
+        "{said} (and {along} with {by})",
+        said=said,
+        along=listed(list(dict.fromkeys(each.attribute for each in along))),
+        by=listed(list(dict.fromkeys(each.by for each in along))),
+    )
+
+
+def together(names: Sequence[str]) -> str:
+    """Name attributes of which one, or several together, are changed: ``sex, race or both``."""
     if len(names) == 1:
-        return say("when only {name} changes", name=quoted(names[0]))
+        return quoted(names[0])
     if len(names) == 2:
-        first, second = map(quoted, names)
-        return say("when only {first}, {second} or both change", first=first, second=second)
-    text = listed(names, "or")
-    return say("when only {names} change, alone or together", names=text)
+        return say("{first}, {second} or both", first=quoted(names[0]), second=quoted(names[1]))
+    return say("{names}, alone or together,", names=listed(names, "or"))
 
 
 def proposed_of(domain: Domain, attributes: Sequence[str]) -> tuple[Companion, ...]:

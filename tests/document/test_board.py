@@ -44,7 +44,7 @@ def texts(made):
 def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_selected(spec):
     made = board(spec, [run(1, "groups", LABELS, TABLE), run(2, "estimate", ROWS, SEX)])
     assert made.question == "Does the model treat women and men equally?"
-    said = f"Not in outcomes: women are selected at about two thirds {phrases.OF_THE_RATE_OF} men."
+    said = f"No: women are selected at about two thirds {phrases.OF_THE_RATE_OF} men."
     assert made.answer.startswith(said)
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (
@@ -52,11 +52,15 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
         f"women selected for every 100 men, {phrases.EQUALLY_MANY}; {phrases.IN_THE_RECORDS} 67.",
     )
     assert second.number == "3"
-    assert plain(second.text).startswith("of 200 applicants: changing sex or job would change")
+    assert plain(second.text).startswith(
+        "of 200 applicants: changing sex, job or both would change"
+    )
     assert any(each.startswith("If only sex changes, ") for each in items(made, phrases.KNOWN))
     assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")
     assert items(made, "To decide")[0] == "What is the model used for? Not stated."
+    # where no single decision was tested, only outcomes are judged
     stated = board(spec, [run(1, "groups", TABLE)], purpose=True)
+    assert stated.answer.startswith("Not in outcomes: ")
     assert "Not stated" not in " ".join(items(stated, "To decide"))
 
 
@@ -196,10 +200,10 @@ def test_the_group_of_two_attributes_that_is_selected_least_is_named(spec):
     higher = replace(WHITE, values=("male", "Clerk"))
     both = replace(TABLE, attributes=("sex", "race"), lines=(higher, lower))
     known = items(board(spec, [run(1, "groups", TABLE, both)]), phrases.KNOWN)
-    assert any(each.startswith("Lowest of all: Cook women, selected at") for each in known)
+    assert any("Cook women, at about" in each or "Cook women, at less" in each for each in known)
     same = replace(both, lines=(higher, replace(lower, rate=higher.rate, impact_ratio=1.0)))
     known = items(board(spec, [run(1, "groups", TABLE, same)]), phrases.KNOWN)
-    assert not any(each.startswith("Lowest of all") for each in known)
+    assert not any(each.startswith("Lowest of the groups") for each in known)
 
 
 def test_groups_whose_error_rates_differ_are_named_without_numbers(spec):

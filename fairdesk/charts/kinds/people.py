@@ -35,7 +35,7 @@ class Changing(NamedTuple):
     def text(self) -> str:
         """What stands above its dots."""
         return say(
-            "{name}: {losses} of {n} would lose the favourable decision, {gains} would gain it",
+            "{name}, {losses} of {n} would lose the favourable decision, {gains} would gain it",
             name=self.name,
             n=words.number(self.n_rows),
             losses=words.number(self.losses),
@@ -125,7 +125,7 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
     tables : sequence of GroupTable
         The model's decisions by group: how many rows each group has.
     """
-    found: list[Changing] = []
+    found, along = list[Changing](), spec.domain.support.companions
     for share in comparisons.shares_of(figures):
         if (
             share.whom != "data"
@@ -140,7 +140,11 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
         for code, gains, losses in share.by_value:
             name = name_of(attribute, code)
             if size := sizes.get(name, 0):
-                named = f"{words.quoted(attribute.name)} = {name}"
+                named = say(
+                    "{when}: {name}",
+                    when=words.capital(words.when_change([attribute.name], along)),
+                    name=f"{words.quoted(attribute.name)} = {name}",
+                )
                 found.append(Changing(named, size, losses, gains))
     n_rows = sum(each.n_rows for each in found)
     per_dot = max(math.ceil(n_rows / _DOTS), 1)

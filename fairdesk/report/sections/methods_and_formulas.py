@@ -73,9 +73,10 @@ def limits(material: Material) -> Section:
         "Limitations",
         (
             *_not_done(material),
-            *_known_limits(material),
+            *_of_this_audit(material),
             *([Text(hidden, lead="Omitted from this report.")] if hidden else ()),
             *([Heading("Limitations stated by the auditor"), Facts(known)] if known else ()),
+            *_of_such_audits(material),
         ),
     )
 
@@ -97,9 +98,9 @@ def _not_done(material: Material) -> Iterator[Block]:
             yield Callout(say("Outputs changed."), changed)
 
 
-def _known_limits(material: Material) -> Iterator[Block]:
-    """Yield the limits that are of this audit's data, then by subject those of all such audits."""
-    if searched := material.one_by_one and "results" in material.chapters:
+def _of_this_audit(material: Material) -> Iterator[Text]:
+    """Yield the limits that are of this audit's data."""
+    if _searched(material):
         yield from (
             Text(text, lead)
             for lead, text in comparisons.limits(material.spec, _measured(material))
@@ -107,10 +108,17 @@ def _known_limits(material: Material) -> Iterator[Block]:
     if weights := words.unweighted(material.spec.columns, material.spec.mapping):
         yield Text(weights)
     yield Text(_NO_VERDICT)
-    people = {"people": material.people}
-    of_pairs = passages.limits("searches", person=material.spec.person, **people)
+
+
+def _searched(material: Material) -> bool:
+    return material.one_by_one and "results" in material.chapters
+
+
+def _of_such_audits(material: Material) -> Iterator[Block]:
+    """Yield by subject the limits of every audit of this kind, for the appendix."""
+    of_pairs = passages.limits("searches", people=material.people, person=material.spec.person)
     for subject, texts in (
-        ("Pairs", of_pairs if searched else ()),
+        ("Pairs", of_pairs if _searched(material) else ()),
         ("Groups", _of_groups(material)),
         ("Certification and mitigation", _of_proofs(material)),
         ("Every audit", _of_all(material)),

@@ -13,6 +13,8 @@ from fairdesk.wording.groups.tables import group_text, reference_of
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement
 
+#: So many larger differences are named beside the one that is stated.
+_LARGER = 3
 #: The error rates that are compared, and what they count.
 _ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive rates"})
 _ERRORS_SAID = fixed(
@@ -152,17 +154,23 @@ def _apart(gap: ErrorGap) -> str:
 
 
 def _larger(table: GroupTable, told: ErrorGap) -> str:
-    """Say which difference is larger than the one that is told, and why it is not told first."""
+    """Say which differences are larger than the one that is stated, and why they are not first."""
     wider = [gap for gap in _error_gaps(table) if abs(gap.difference) > abs(told.difference)]
-    if not wider:
-        return ""
-    widest = max(wider, key=lambda gap: abs(gap.difference))
+    wider.sort(key=lambda gap: -abs(gap.difference))
     # one that is shown comes first: the interval of a larger one includes zero
-    return say(
-        "Larger, but with an interval that includes zero: {rates} for {group}, {apart}.",
-        rates=say(_ERROR_RATES[widest.what]),
-        group=group_text(table, widest.line),
-        apart=_apart(widest),
+    said = [
+        say(
+            "{rates} for {group}, {apart}",
+            rates=say(_ERROR_RATES[each.what]),
+            group=group_text(table, each.line),
+            apart=_apart(each),
+        )
+        for each in wider[:_LARGER]
+    ]
+    return (
+        say("Larger, but with an interval that includes zero: {gaps}.", gaps="; ".join(said))
+        if said
+        else ""
     )
 
 

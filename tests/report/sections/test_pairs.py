@@ -24,8 +24,8 @@ def test_the_pairs_of_each_run_are_counted_and_where_they_are_shown_is_said(tmp_
         without = words_of(make_report(store, Choice(left_out=(KEY,))))
     total = sum(run.found for run in runs)
     told = f"Of the {total:,} discriminatory pairs of all runs, {SHOWN} are printed, "
-    assert f"{told}4 here and {SHOWN - 4} in “Appendix: details”." in text
-    assert f"4 here; the appendix with the other {SHOWN - 4} is omitted" in without
+    assert f"{told}2 here and {SHOWN - 2} in “Appendix: details”." in text
+    assert f"2 here; the appendix with the other {SHOWN - 2} is omitted" in without
 
 
 def test_a_pair_that_starts_from_a_data_row_says_so(tmp_path):

@@ -14,7 +14,7 @@ from fairdesk.document.blocks import PairCard
 from fairdesk.report.document import make_report, summarised
 from tests.document.test_proofs import DOMAIN, PEOPLE
 from tests.report.building import people_store, run_into, spec_of, write_people
-from tests.report.reading import blocks_of, section_of
+from tests.report.reading import blocks_of, section_of, whole_section
 from tests.report.test_document import ESTIMATED, IN_DATA
 from tests.report.test_group_sections import measured
 
@@ -56,8 +56,8 @@ def test_a_share_of_people_and_one_proven_of_a_population_are_set_side_by_side(t
     with people_store(tmp_path, ("sex", "job")) as store:
         measured(store, "estimate", (ESTIMATED, counted))
         measured(store, "certify", (DOMAIN, PEOPLE))
-        grids = blocks_of(section_of(make_report(store), "results"), "Grid")
-    (shares,) = (each for each in grids if each.key == "shares")
+        grids = blocks_of(whole_section(make_report(store), "results"), "Grid")
+    (shares,) = (each for each in grids if each.key.endswith("shares"))
     described = [row[-1] for row in shares.rows]
     assert [each.split()[0] for each in described] == ["Real", "Simulated", "Combinations"]
     assert shares.rows[1][1].replace("\u00a0", " ") == "at least 2.11 % (proven)"
