@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from fairdesk.cli.reference import commands_page
 from fairdesk.files import resources
-from fairdesk.manual.contents import CONTENTS
 from fairdesk.manual.pages import pages
+from fairdesk.manual.places import CONTENTS
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -122,7 +122,7 @@ def wizard_pages(wizard: Wizard) -> Iterator[str]:
 
 def workspace_pages(workspace: Workspace) -> Iterator[str]:
     """Name each page that shows what the full audit found, then a mitigation and the report."""
-    from fairdesk.gui.workspace.pairs.weighing_line import WeighingLine  # noqa: PLC0415 - see above
+    from fairdesk.gui.workspace.pairs.page import WeighingLine  # noqa: PLC0415 - see above
     from fairdesk.gui.workspace.shell import standings  # noqa: PLC0415
 
     finish(workspace)

@@ -26,8 +26,8 @@ from fairdesk.cli.parsing import USAGE
 from fairdesk.cli.reference import commands_page
 from fairdesk.cli.terminal import CONDITION_MET, FAILED, INTERRUPTED, NOT_MEASURED, PARTLY
 from fairdesk.document.blocks import Report
-from fairdesk.manual.contents import CONTENTS
 from fairdesk.manual.pages import pages
+from fairdesk.manual.places import CONTENTS
 from fairdesk.manual.reference import figures
 from fairdesk.models.model import Mapping
 from fairdesk.report.content.passages import passages

@@ -311,7 +311,7 @@ def appended(block: Block) -> Block:
 class Section(msgspec.Struct, frozen=True):
     """A numbered part of the report. Starts on a new page when ``fresh``.
 
-    ``key`` is its chapter's, filled in by `fairdesk.report.order`.
+    ``key`` is its chapter's, filled in by `fairdesk.report.document`.
     """
 
     title: str

@@ -2,19 +2,170 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QMouseEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.gui.finishing import Finishing
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Banner, Words, heading, in_order, quiet, scrolled
+from fairdesk.gui.kit.parts import (
+    Banner,
+    Busy,
+    Card,
+    Elided,
+    Words,
+    calm,
+    heading,
+    in_order,
+    push_button,
+    quiet,
+    scrolled,
+)
 from fairdesk.gui.kit.settings import Glance
-from fairdesk.gui.recent_card import RecentCard
-from fairdesk.gui.sample_card import SampleCard
-from fairdesk.samples import samples
+from fairdesk.samples import Sample, samples
+
+
+class RecentCard(Card):
+    """One audit that was open before; one that is gone is greyed.
+
+    Parameters
+    ----------
+    glance : Glance, optional
+        What it came to when it was last closed.
+
+    Signals
+    -------
+    opened
+        It is to be opened.
+    """
+
+    opened = Signal()
+
+    def __init__(self, path: Path, glance: Glance | None) -> None:
+        super().__init__(margin=theme.GAP)
+        there = path.is_file()
+        title = glance.title if glance is not None else path.stem
+        self.title = Words(title, strong=True)
+        self.button = push_button("Open →", self.opened)
+        self.button.setFlat(True)
+        date = quiet(glance.date if glance is not None else "")
+        date.setWordWrap(False)
+        self.body.addLayout(layouts.row(layouts.grow(self.title), date, spacing=theme.GAP))
+        said = [title]
+        if glance is not None and glance.value:
+            said.append(f"{glance.value}: {glance.label}")
+            self.body.addWidget(Words(glance.value, size=1.25, strong=True))
+            self.body.addWidget(Words(glance.label))
+        place = Elided(str(path) if there else f"not found: {path}")
+        if glance is not None and there:
+            place.say(f"{glance.model}  ·  {path.parent}")
+            said.append(glance.model)
+        self.body.addLayout(layouts.row(layouts.grow(place), self.button, spacing=theme.GAP))
+        self.body.setSpacing(theme.TIGHT)
+        self.button.setAccessibleName(f"Open {'. '.join(said)}" if there else f"{title}, not found")
+        self.setToolTip(html.escape(str(path)))
+        self.setEnabled(there)
+        if there:
+            self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """Open it wherever it is pressed."""
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(
+            event.position().toPoint()
+        ):
+            self.opened.emit()
+
+
+class SampleCard(Card):
+    """One sample.
+
+    Signals
+    -------
+    tried : Sample, SampleModel
+        A fresh audit of it.
+    looked : Path
+        Its finished audit is to be opened.
+    """
+
+    tried = Signal(object, object)
+    looked = Signal(object)
+
+    def __init__(self, sample: Sample, finishing: Finishing) -> None:
+        super().__init__()
+        self._sample, self._finishing = sample, finishing
+        self._mine = False
+        self.look = push_button("", self._look)
+        self.report = push_button("Report (PDF)", self.show_report)
+        self.report.setAccessibleName(f"Open the report of {sample.title}")
+        self.new = push_button("Start a new audit", self._try)
+        self.new.setAccessibleName(f"Start a new audit of {sample.title}")
+        self.models = QComboBox()
+        self.models.addItems([model.title for model in sample.models])
+        self.models.setAccessibleName(f"Model of {sample.title}")
+        self.models.setVisible(len(sample.models) > 1)
+        calm(self.models)
+        self.busy = Busy(cancel=True)
+        self.busy.cancelled.connect(finishing.cancel)
+        finishing.said.connect(self._say)
+        self._told = quiet()
+        self.body.addWidget(Words(sample.title, strong=True))
+        self.body.addWidget(quiet(sample.sentence))
+        self.body.addWidget(self._told)
+        # cards beside each other are level: words at the top, buttons at the bottom
+        self.body.addStretch(1)
+        self.body.addSpacing(theme.TIGHT)
+        self.body.addLayout(
+            layouts.row(self.look, self.report, layouts.stretch(), spacing=theme.GAP)
+        )
+        self.body.addWidget(self.busy)
+        self.body.addLayout(
+            layouts.row(self.new, self.models, layouts.stretch(), spacing=theme.GAP)
+        )
+        in_order(self.look, self.report, self.new, self.models)
+        self.show_finished()
+
+    def show_finished(self) -> None:
+        """Offer the finished audit, or to make it."""
+        there = self._sample.finished.is_file()
+        self.look.setText("Open the finished audit" if there else "Make a finished audit")
+        what = "Open the finished audit of" if there else "Make a finished audit of"
+        self.look.setAccessibleName(f"{what} {self._sample.title}")
+        self.look.setEnabled(not self._finishing.busy)
+        self.report.setVisible(self._sample.finished_report.is_file())
+        self._told.setText(
+            "A finished full audit with its report is ready to look around in."
+            if there
+            else "A full audit to look around in is made once, in ten minutes at most."
+        )
+
+    def make(self) -> None:
+        """Make the finished audit, whether there is one or not."""
+        self._mine = True
+        self._finishing.start(self._sample)
+
+    def _look(self) -> None:
+        if self._sample.finished.is_file():
+            self.looked.emit(self._sample.finished)
+        else:
+            self.make()
+
+    def show_report(self) -> None:
+        """Open the report of the finished audit in the system's viewer."""
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._sample.finished_report)))
+
+    def _try(self) -> None:
+        self.tried.emit(self._sample, self._sample.models[self.models.currentIndex()])
+
+    def _say(self, text: str) -> None:
+        """Show how far the making is, in the card of the sample that it is about."""
+        self.busy.say(text if self._mine else "")
+        self._mine = self._mine and bool(text)
+        self.show_finished()
+
 
 #: The least width of a card.
 _LEAST = 380

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from fairdesk.files import documentation
 from fairdesk.manual import choosing
-from fairdesk.manual.contents import CONTENTS
-from fairdesk.manual.places import CHOICE
+from fairdesk.manual.places import CHOICE, CONTENTS
 from fairdesk.manual.reference import figures, files, methods
 from fairdesk.report.render.formulas import formula
 

@@ -7,8 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from fairdesk.files import documentation
-from fairdesk.manual.marks import ANCHOR, DEFINITION
-from fairdesk.manual.places import TERMS
+from fairdesk.manual.places import ANCHOR, DEFINITION, TERMS
 
 
 class Term(NamedTuple):

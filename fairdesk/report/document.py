@@ -19,11 +19,11 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
-from fairdesk.document.blocks import Callout, Fact, Report
+from fairdesk.document.blocks import Callout, Fact, Report, Section
 from fairdesk.document.board import board
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
-from fairdesk.report import appendix
+from fairdesk.report import appendix, legal
 from fairdesk.report.content import redaction
 from fairdesk.report.content.choosing import chosen, settled
 from fairdesk.report.content.gathering import gather
@@ -31,7 +31,6 @@ from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.material import Made, Material, about_groups
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.content.status import Status, obstacles, standing
-from fairdesk.report.order import sections
 from fairdesk.report.provenance import evidence
 from fairdesk.report.provenance.manifest import manifest, sidecar
 from fairdesk.report.provenance.signing import SUFFIX, Key
@@ -40,14 +39,58 @@ from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.render.json_format import structured
 from fairdesk.report.render.logo import check_logo
+from fairdesk.report.sections import (
+    certification,
+    findings,
+    methods_and_formulas,
+    mitigation,
+    outcomes,
+    pairs,
+    subgroups,
+    system,
+)
+from fairdesk.report.sections.plan import compared, data, model
 from fairdesk.report.sections.plan.model import caveat
 from fairdesk.report.sections.summary import found
 from fairdesk.report.sections.system import cover_facts
+from fairdesk.report.templates import annex_iv, ll144, model_card
 from fairdesk.report.writing import replacing
 from fairdesk.results.trials import trials_of
 from fairdesk.wording import statements, words
 from fairdesk.wording.decisions import naming
 from fairdesk.wording.language import FRAME, say
+
+_MAKERS: dict[str, Callable[[Material], Section]] = {
+    "system": system.system,
+    "data": data.data,
+    "model": model.model,
+    "compared": compared.compared,
+    "method": methods_and_formulas.method,
+    "outcomes": outcomes.outcomes,
+    "errors": outcomes.errors,
+    "results": findings.results,
+    "subtle": subgroups.subtle,
+    "certification": certification.certification,
+    "pairs": pairs.pairs,
+    "mitigation": mitigation.mitigation,
+    "limits": methods_and_formulas.limits,
+    "formulas": methods_and_formulas.formulas,
+    "evidence": methods_and_formulas.appendix,
+    "rules": legal.section,
+    "sign-off": system.sign_off,
+    **ll144.MAKERS,
+    **annex_iv.MAKERS,
+    **model_card.MAKERS,
+}
+
+
+def sections(material: Material) -> tuple[Section, ...]:
+    """Make the sections of a report, in the order of its template."""
+    return tuple(
+        msgspec.structs.replace(_MAKERS[chapter](material), key=chapter)
+        for chapter in material.chapters
+    )
+
 
 Format = Literal["pdf", "html", "json"]
 #: What stands beside a report, under its name and this.

@@ -342,7 +342,7 @@ def test_texts_that_went_wrong_before_they_were_written_are_found_too(table):
 @given(st.text(min_size=1, max_size=12))
 def test_no_encoding_is_found_wrong_in_what_only_one_gives(text):
     """What is taken for garbled is what such a mistake gives, and nothing else."""
-    from fairdesk.data.columns.garbled import meant
+    from fairdesk.data.columns.columns import meant
 
     found = meant(text)
     if found != text:

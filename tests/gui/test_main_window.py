@@ -26,7 +26,7 @@ from fairdesk.gui.kit.threads import background
 from fairdesk.gui.kit.threads.background import Latest, in_background
 from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
-from fairdesk.gui.recent_card import RecentCard
+from fairdesk.gui.start_page import RecentCard
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.gui.workspace.common.page_names import NAMES
 from fairdesk.gui.workspace.report.exports import EXPORTS

@@ -10,8 +10,7 @@ from fairdesk import files
 from fairdesk.app import finished
 from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.recent_card import RecentCard
-from fairdesk.gui.start_page import StartPage
+from fairdesk.gui.start_page import RecentCard, StartPage
 from fairdesk.samples import samples
 
 SAMPLE = samples()[0]

@@ -7,10 +7,9 @@ import pytest
 from markdown.extensions.toc import slugify
 
 from fairdesk.cli.reference import commands_page
-from fairdesk.manual.html import rendered, slug
+from fairdesk.manual.html import rendered, search, slug
 from fairdesk.manual.pages import pages
 from fairdesk.manual.places import TERMS
-from fairdesk.manual.search import search
 
 
 @pytest.fixture(scope="module")

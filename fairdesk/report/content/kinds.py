@@ -1,7 +1,7 @@
 """The kinds of report: which sections each has, in which order, and which notes on rules.
 
 This module is data alone. What a section says is made by `fairdesk.report.templates`, and for
-sections that several kinds share by `fairdesk.report`; `fairdesk.report.order` has them all.
+sections that several kinds share by `fairdesk.report`; `fairdesk.report.document` has them all.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class Material:
 
     @cached_property
     def chapters(self) -> tuple[str, ...]:
-        """The keys of the report's sections, in their order; see `fairdesk.report.order`.
+        """The keys of the report's sections, in their order; see `fairdesk.report.document`.
 
         A report has sections on what was run; the limitations name what was not.
         """

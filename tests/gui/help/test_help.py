@@ -16,8 +16,7 @@ from fairdesk.cli.reference import commands_page
 from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.help.manual import make_manual
-from fairdesk.gui.help.topics import TOPICS, place_of
-from fairdesk.gui.help.window import HelpWindow
+from fairdesk.gui.help.window import TOPICS, HelpWindow, place_of
 from fairdesk.gui.kit import settings, theme
 from fairdesk.gui.kit.hints.helping import HelpButton, ask_help, topic_of
 from fairdesk.gui.main_window import MainWindow

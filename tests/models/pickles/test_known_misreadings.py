@@ -7,7 +7,7 @@ import pytest
 
 from fairdesk.errors import ModelError
 from fairdesk.models.open import open_model
-from fairdesk.models.pickles.known_misreadings import misread
+from fairdesk.models.pickles.loading import misread
 
 ensemble = pytest.importorskip("sklearn.ensemble")
 from sklearn.model_selection import GridSearchCV  # noqa: E402 - as above

@@ -22,7 +22,7 @@ class Helper(Protocol):
 
 
 def set_topic(widget: QWidget, topic: str) -> None:
-    """Say which topic a part of the window is about: one of `fairdesk.gui.help.topics`."""
+    """Say which topic a part of the window is about: one of `fairdesk.gui.help.window`."""
     widget.setProperty(_TOPIC, topic)
 
 

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 
-from PySide6.QtCore import QSignalBlocker, QTimer
-from PySide6.QtWidgets import QButtonGroup, QCheckBox, QRadioButton, QSpinBox, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPen
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QGridLayout,
+    QListWidget,
+    QListWidgetItem,
+    QRadioButton,
+    QSpinBox,
+    QWidget,
+)
 
-from fairdesk.app.standard import PlanKind
+from fairdesk.answers.answer import ANSWERING, Question
+from fairdesk.app.standard import LIMITS, PlanKind
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.plan.spec import OptionValue
+from fairdesk.audit.plan.spec import OptionValue, RunSpec
 from fairdesk.errors import SpecError
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.forms.near_field import NearField
@@ -29,11 +41,187 @@ from fairdesk.gui.kit.parts import (
     quiet,
     scrolled,
 )
-from fairdesk.gui.wizard.methods.cards import KindCards
-from fairdesk.gui.wizard.methods.order import MethodOrder
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import Step
+from fairdesk.wording.words import duration
+
+#: Each kind's name with its mnemonic, and what it is.
+NAMES = {
+    PlanKind.QUICK: ("&Quick", f"At most {duration(LIMITS[PlanKind.QUICK])}: a first look."),
+    PlanKind.FULL: (
+        "&Full",
+        f"At most {duration(LIMITS[PlanKind.FULL])}, often less: every method available here.",
+    ),
+    PlanKind.CUSTOM: ("&Custom", "Your methods, their order, and your time limit."),
+}
+
+
+class KindCard(Card):
+    """One kind of plan."""
+
+    def __init__(self, kind: PlanKind) -> None:
+        super().__init__()
+        name, sentence = NAMES[kind]
+        self.button = QRadioButton(name)
+        self.button.setFont(theme.scaled(self.button.font(), 1.12, strong=True))
+        self.button.toggled.connect(self.update)
+        self._sentence = sentence
+        self._questions = QGridLayout()
+        self._questions.setHorizontalSpacing(theme.NEAR)
+        self._questions.setVerticalSpacing(theme.TIGHT)
+        self._questions.setColumnStretch(1, 1)
+        self.marks: dict[Question, Words] = {}
+        self._titles: dict[Question, Words] = {}
+        for row, question in enumerate(Question):
+            mark, words = Words(wrap=False), Words(question.title)
+            self._questions.addWidget(mark, row, 0, Qt.AlignmentFlag.AlignTop)
+            self._questions.addWidget(words, row, 1)
+            self.marks[question], self._titles[question] = mark, words
+        self.body.addWidget(self.button)
+        self.body.addWidget(quiet(sentence))
+        self.body.addSpacing(theme.TIGHT)
+        self.body.addLayout(self._questions)
+        self.body.addStretch(1)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def show_answers(self, kinds: Collection[QuestionKind]) -> None:
+        """Show which questions are answered by methods of these kinds."""
+        answered = [each for each in self.marks if any(kind in kinds for kind in ANSWERING[each])]
+        for question, mark in self.marks.items():
+            answers = question in answered
+            mark.setText("✓" if answers else "–")
+            for words in (mark, self._titles[question]):
+                words.set_tone("" if answers else "quiet")
+                # before a method is chosen, a list of noes would read as what it cannot answer
+                words.setVisible(bool(answered))
+        said = " ".join(each.title for each in answered) or "No question."
+        self.button.setAccessibleDescription(f"{self._sentence} Answers: {said}")
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """Choose the card wherever it is clicked."""
+        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(
+            event.position().toPoint()
+        ):
+            self.button.click()
+        super().mouseReleaseEvent(event)
+
+    def pen(self) -> QPen:
+        """Return the pen of the edge: a strong one where the card is chosen."""
+        if self.button.isChecked():
+            return QPen(QColor(theme.colours().accent), 2)
+        return super().pen()
+
+
+class KindCards(QWidget):
+    """Chooses a kind of plan.
+
+    Signals
+    -------
+    chosen : PlanKind
+        The auditor chose another kind.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cards = {kind: KindCard(kind) for kind in PlanKind}
+        group = QButtonGroup(self)
+        for kind, card in self.cards.items():
+            group.addButton(card.button)
+            card.button.clicked.connect(lambda _checked=True, kind=kind: self.chosen.emit(kind))
+        layouts.row(
+            *(layouts.grow(card) for card in self.cards.values()), on=self, spacing=theme.GAP
+        )
+
+    def show_kinds(
+        self, chosen: PlanKind, answers: Mapping[PlanKind, Collection[QuestionKind]]
+    ) -> None:
+        """Show which kind is chosen, and by methods of which kinds each answers."""
+        for kind, card in self.cards.items():
+            card.show_answers(answers[kind])
+        self.cards[chosen].button.setChecked(True)
+
+
+_KEY = Qt.ItemDataRole.UserRole
+
+
+class MethodOrder(Card):
+    """Lists what was chosen, and lets it be moved.
+
+    Signals
+    -------
+    moved : str, int
+        A method is to be moved by so many places.
+    shown : str
+        The auditor looks at a method.
+    """
+
+    moved = Signal(str, int)
+    shown = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.list = QListWidget()
+        self.list.setAccessibleName("Chosen methods, in their order")
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.currentItemChanged.connect(self._show)
+        self.up = push_button(
+            "Move up", lambda: self._move(-1), auto_default=False, name="Move the method up"
+        )
+        self.down = push_button(
+            "Move down", lambda: self._move(1), auto_default=False, name="Move the method down"
+        )
+        self._none = quiet("Tick methods above: they are listed here in the order of their runs.")
+        self.body.addWidget(heading("Order"))
+        self.body.addWidget(self._none)
+        self.body.addLayout(
+            layouts.row(
+                layouts.grow(self.list),
+                layouts.column(self.up, self.down, layouts.stretch(), spacing=theme.NEAR),
+                spacing=theme.GAP,
+            )
+        )
+
+    @property
+    def key(self) -> str:
+        """The method of the current line; empty without one."""
+        item = self.list.currentItem()
+        return "" if item is None else str(item.data(_KEY))
+
+    def show_runs(self, methods: Sequence[str], runs: Sequence[RunSpec], current: str) -> None:
+        """List the methods, each with the time of its run."""
+        seconds = {run.method: run.budget.seconds for run in runs}
+        with QSignalBlocker(self.list):
+            self.list.clear()
+            for place, method in enumerate(methods, 1):
+                limit = seconds.get(method)
+                time = "" if limit is None else f", at most {duration(limit)}"
+                item = QListWidgetItem(f"{place}. {METHODS[method].title}{time}", self.list)
+                item.setData(_KEY, method)
+            if current in methods:
+                self.list.setCurrentRow(methods.index(current))
+        line = self.list.fontMetrics().height() + theme.NEAR
+        self.list.setFixedHeight(line * max(2, len(methods)) + theme.NEAR)
+        self._none.setVisible(not methods)
+        self.list.setVisible(bool(methods))
+        self._fit()
+
+    def _fit(self) -> None:
+        place = self.list.currentRow()
+        self.up.setEnabled(place > 0)
+        self.down.setEnabled(0 <= place < self.list.count() - 1)
+
+    def _show(self) -> None:
+        self._fit()
+        if self.key:
+            self.shown.emit(self.key)
+
+    def _move(self, by: int) -> None:
+        if self.key:
+            self.moved.emit(self.key, by)
+
 
 _LENGTHS = {
     Length.QUICK: "&1 minute",

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtCore import QModelIndex, QStringListModel, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
+from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QPushButton, QWidget
 
+from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.constraint_check import Checked, checked
 from fairdesk.data.domain.constraints import ConstraintError, parse
+from fairdesk.data.profiling.suggesting import Suggestion, suggestions
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import (
     Card,
+    Elided,
     Words,
     clear,
+    heading,
     in_order,
     labelled,
     push_button,
@@ -27,9 +32,168 @@ from fairdesk.gui.kit.parts import (
 )
 from fairdesk.gui.kit.threads.background import Latest
 from fairdesk.gui.wizard.page import Desk
-from fairdesk.gui.wizard.people.absent_list import AbsentList
-from fairdesk.gui.wizard.people.constraint_field import ConstraintField
-from fairdesk.wording.words import joined, number, percent
+from fairdesk.wording.inspected import ABSENT, absent_counts
+from fairdesk.wording.words import counted, joined, number, percent
+
+#: So many are listed; those that follow come up as these are excluded.
+MOST_SHOWN = 20
+
+
+class AbsentList(QWidget):
+    """Proposes constraints. They are looked for in the background; without any it is not seen.
+
+    Signals
+    -------
+    chosen : tuple of str
+        The constraints that the auditor takes.
+    proposed : int
+        How many there are to choose from.
+    """
+
+    chosen = Signal(object)
+    proposed = Signal(int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._finder = Latest(self)
+        self._table: Table | None = None
+        self._asked: tuple[tuple[Attribute, ...], tuple[str, ...]] = ((), ())
+        self.found: tuple[AbsentCombination, ...] = ()
+        self.excludes: dict[str, QPushButton] = {}
+        self._heading = heading("")
+        self.all = push_button("E&xclude all", self._exclude_all, auto_default=False)
+        self._rows = layouts.column(spacing=theme.NEAR)
+        self._rest = quiet()
+        layouts.column(
+            layouts.row(layouts.grow(self._heading), self.all, spacing=theme.NEAR),
+            quiet(f"{ABSENT} As constraints, they are excluded from testing."),
+            self._rows,
+            self._rest,
+            on=self,
+            spacing=theme.NEAR,
+        )
+        self.hide()
+
+    def look(
+        self, table: Table, attributes: tuple[Attribute, ...], constraints: tuple[str, ...]
+    ) -> None:
+        """Look for what these constraints do not exclude yet."""
+        same = table is self._table and attributes == self._asked[0]
+        if same and constraints == self._asked[1]:
+            return
+        self._table, self._asked = table, (attributes, constraints)
+        # what was taken goes at once; what else it excludes, when that is known
+        left = (each for each in self.found if same and each.constraint not in constraints)
+        self._show(tuple(left))
+        self._finder.ask(
+            lambda: absent_combinations(attributes, table, constraints), self._show, self._fail
+        )
+
+    def _fail(self, _error: FairDeskError) -> None:
+        """Propose nothing: what is wrong with a constraint is told beside it."""
+        self._show(())
+
+    def _exclude_all(self) -> None:
+        self.chosen.emit(tuple(each.constraint for each in self.found))
+
+    def _exclude(self, constraint: str) -> None:
+        self.chosen.emit((constraint,))
+
+    def _show(self, found: tuple[AbsentCombination, ...]) -> None:
+        self.found = found
+        clear(self._rows)
+        self.excludes = {}
+        for each in found[:MOST_SHOWN]:
+            button = push_button(
+                "Exclude", partial(self._exclude, each.constraint), auto_default=False
+            )
+            button.setAccessibleName(f"Exclude {each.what}")
+            self.excludes[each.constraint] = button
+            said = layouts.column(
+                Elided(each.what, strong=True),
+                Words(absent_counts(each), tone="quiet", wrap=False),
+                spacing=theme.TIGHT,
+            )
+            self._rows.addLayout(
+                layouts.row(
+                    layouts.grow(said),
+                    layouts.at(button, Qt.AlignmentFlag.AlignVCenter),
+                    spacing=theme.NEAR,
+                )
+            )
+        self._heading.setText(f"{counted(len(found), 'combination')} of two values not in the data")
+        self._rest.setText(f"{number(len(found) - MOST_SHOWN)} more are not listed.")
+        self._rest.setVisible(len(found) > MOST_SHOWN)
+        self.setVisible(bool(found))
+        self.proposed.emit(len(found))
+
+
+class ConstraintField(QLineEdit):
+    """One line in plain syntax; Return enters it, Ctrl+Space asks for suggestions.
+
+    Signals
+    -------
+    entered
+        Return was pressed.
+    """
+
+    entered = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attributes: Sequence[Attribute] = ()
+        self._suggested: tuple[Suggestion, ...] = ()
+        self._texts = QStringListModel(self)
+        self._completer = QCompleter(self._texts, self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        # not the field's own completer: that would replace the whole line
+        self._completer.setWidget(self)
+        # the stub does not know that the signal has two forms
+        self._completer.activated[QModelIndex].connect(self._take)  # type: ignore[index]
+        self._list = QListView()
+        self._list.setAccessibleName("Suggestions")
+        self._completer.setPopup(self._list)
+        self.textEdited.connect(lambda _text: self.suggest())
+
+    @property
+    def suggested(self) -> tuple[str, ...]:
+        """What is suggested now."""
+        return tuple(each.text for each in self._suggested)
+
+    def suggest(self) -> None:
+        """Show what can stand at the cursor."""
+        self._suggested = suggestions(self.text(), self.cursorPosition(), self.attributes)
+        if not self._suggested or not self.text().strip():
+            self._list.hide()
+            return
+        self._texts.setStringList(list(self.suggested))
+        place = self.cursorRect()
+        place.setWidth(max(260, place.width()))
+        self._completer.complete(place)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep Return from the wizard's default button; open the suggestions on Ctrl+Space."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.text().strip():
+            self.entered.emit()
+        elif (
+            event.key() == Qt.Key.Key_Space
+            and event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        ):
+            self.suggest()
+        else:
+            super().keyPressEvent(event)
+
+    def _take(self, index: QModelIndex) -> None:
+        """Put a suggestion in place of the word that is begun."""
+        if index.row() >= len(self._suggested):
+            return
+        chosen = self._suggested[index.row()]
+        before, after = self.text()[: chosen.start], self.text()[self.cursorPosition() :]
+        gap = "" if chosen.text.endswith(("{", "(")) else " "
+        self.setText(f"{before}{chosen.text}{gap}{after.lstrip()}")
+        self.setCursorPosition(len(before) + len(chosen.text) + len(gap))
+        self.suggest()
+
 
 _EXAMPLES = (
     "For example: years_employed <= age - 14; relationship = Husband implies sex = Male; "

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPalette, QResizeEvent
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import (
     QFrame,
     QListWidget,
@@ -16,10 +18,32 @@ from PySide6.QtWidgets import (
     QStyleOptionViewItem,
 )
 
+from fairdesk.files import resources
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.hints.defining import define_entries
 from fairdesk.gui.kit.table_model import Index
-from fairdesk.gui.workspace.common.icons import draw_icon
+
+
+def draw_icon(painter: QPainter, place: QRectF, name: str, colour: str) -> None:
+    """Draw an icon.
+
+    Parameters
+    ----------
+    painter : QPainter
+        Draws it, as sharp as its device is.
+    name : str
+        Of a file in ``resources/icons/pages``.
+    colour : str
+        As ``#RRGGBB``.
+    """
+    _renderer(name, colour).render(painter, place)
+
+
+@cache
+def _renderer(name: str, colour: str) -> QSvgRenderer:
+    text = (resources() / "icons" / "pages" / f"{name}.svg").read_text(encoding="utf-8")
+    return QSvgRenderer(text.replace("currentColor", colour).encode())
+
 
 _WORDS = Qt.ItemDataRole.UserRole
 _SIGN = Qt.ItemDataRole.UserRole + 1

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QSplitter,
     QStackedWidget,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -39,9 +40,48 @@ from fairdesk.gui.workspace.common.run_page import tell_failure
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
-from fairdesk.gui.workspace.pairs.weighing_line import WeighingLine
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import figures, words
+
+_HELD = "A report is final. To compare the pairs makes it a draft again."
+
+
+class WeighingLine(QWidget):
+    """Says how far it is; hidden while it has nothing to say."""
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self._session = session
+        self._words = parts.quiet()
+        self._words.setWordWrap(False)
+        self._button = QToolButton()
+        self._button.clicked.connect(self._press)
+        layouts.row(self._words, self._button, on=self, spacing=theme.NEAR)
+        session.weighing.changed.connect(self._tell)
+        self._tell()
+
+    def _tell(self) -> None:
+        weighing, many = self._session.weighing, self._session.many
+        counts = f"{words.number(weighing.done)} of {words.number(weighing.total)}"
+        if weighing.rests:
+            self._words.setText(f"Compared with the {many} in the data: {counts}")
+            self._button.setText("Continue")
+            self._button.setAccessibleName(f"Continue comparing with the {many} in the data")
+            self._button.setToolTip(_HELD if weighing.held else "")
+        else:
+            self._words.setText(f"Comparing with the {many} in the data: {counts}")
+            self._button.setText("Stop")
+            self._button.setAccessibleName(f"Stop comparing with the {many} in the data")
+            self._button.setToolTip("")
+        self.setVisible(weighing.rests or weighing.busy)
+
+    def _press(self) -> None:
+        weighing = self._session.weighing
+        if weighing.rests:
+            weighing.go_on()
+        else:
+            weighing.stop_for_good()
+
 
 Curve = NDArray[np.float64]
 #: How high the chart is, and table and pair at least.

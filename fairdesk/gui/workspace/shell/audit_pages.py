@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from fairdesk.answers.answer import GroupOf, PairsOf, Part, SubgroupOf
+from fairdesk.answers.answer import GroupOf, PairsOf, Part, Question, SubgroupOf
+from fairdesk.answers.selection import best_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
@@ -38,6 +41,7 @@ from fairdesk.gui.workspace.common.page_names import (
 from fairdesk.gui.workspace.common.steps import Steps
 from fairdesk.gui.workspace.compare.page import ComparePage
 from fairdesk.gui.workspace.estimates.page import SharePage
+from fairdesk.gui.workspace.groups.group_tables import tables_of
 from fairdesk.gui.workspace.groups.page import GroupsPage
 from fairdesk.gui.workspace.mitigation.page import RepairPage, repairs
 from fairdesk.gui.workspace.overview.page import OverviewPage
@@ -46,10 +50,76 @@ from fairdesk.gui.workspace.report.exports import Export
 from fairdesk.gui.workspace.report.page import ReportPage
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell.data_page import DataPage
-from fairdesk.gui.workspace.shell.finding import find
 from fairdesk.gui.workspace.shell.log_page import LogPage
 from fairdesk.gui.workspace.subgroups.findings_view import Key
+from fairdesk.gui.workspace.subgroups.terms_view import terms_of
 from fairdesk.wording import words
+from fairdesk.wording.groups.findings import findings, mined_with
+from fairdesk.wording.rules import rule_phrase
+
+#: A pair, or only its number as it is printed.
+_PAIR = re.compile(r"\s*(?:pair\b)?\s*(?:no\.?|#)?\s*(\d[\d,]*)\s*", re.IGNORECASE)
+
+
+class Showing(Protocol):
+    """Shows a thing where it belongs."""
+
+    def show_run(self, number: int) -> None:
+        """Show what a run found."""
+
+    def show_attribute(self, name: str) -> None:
+        """Show an attribute."""
+
+    def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
+        """Show the metrics of a group, by its values of these attributes."""
+
+    def show_subgroup(self, key: Key) -> None:
+        """Show a subgroup that was discovered."""
+
+    def show_term(self, term: str) -> None:
+        """Show an identity term that was compared."""
+
+    def show_pair(self, number: int) -> None:
+        """Show a pair."""
+
+
+def find(session: Session, text: str, showing: Showing) -> Iterator[Found]:
+    """Yield what may be meant by a text; of pairs, which are many, only the one of its number."""
+    if named := _PAIR.fullmatch(text):
+        number = int(named[1].replace(",", ""))
+        # its name has what was typed, with or without the comma
+        yield Found(f"Pair {named[1]}", partial(showing.show_pair, number))
+    for run in session.runs:
+        name = f"Run {run.id}: {method_named(run.method).title}, {words.state_word(run.state)}"
+        yield Found(name, partial(showing.show_run, run.id))
+    domain = session.spec.domain
+    for attribute in (*domain.attributes, *domain.unseen):
+        shown = partial(showing.show_attribute, attribute.name)
+        yield Found(f"Attribute: {attribute.name}", shown)
+    yield from _groups(session, showing.show_group)
+    known = best_run(Question.SUBGROUPS, session.runs)
+    for _mined, sets in mined_with(known.figures) if known is not None else ():
+        for each, _similar in findings(session.spec, sets):
+            name = f"Subgroup: {rule_phrase(session.spec, each.conditions)}"
+            yield Found(name, partial(showing.show_subgroup, (each.outcome, each.conditions)))
+    for term in terms_of(known) if known is not None else ():
+        yield Found(f"Identity term: {term.term}", partial(showing.show_term, term.term))
+
+
+def _groups(
+    session: Session, show: Callable[[tuple[str, ...], tuple[str, ...]], object]
+) -> Iterator[Found]:
+    """Yield the groups whose metrics are known, each once."""
+    known = best_run(Question.GROUPS, session.runs)
+    groups = dict.fromkeys(
+        (table.attributes, line.values)
+        for table in (tables_of(known) if known is not None else ())
+        for line in table.lines
+        if line.known
+    )
+    for names, values in groups:
+        said = " and ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
+        yield Found(f"Group: {said}", partial(show, names, values))
 
 
 class AuditPages(QWidget):

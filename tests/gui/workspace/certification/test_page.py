@@ -22,7 +22,7 @@ from fairdesk.gui.workspace.certification.page import off
 from fairdesk.gui.workspace.common.answering import with_examples
 from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, OVERVIEW, PROOF
 from fairdesk.gui.workspace.common.statement import Statement
-from fairdesk.gui.workspace.overview.next_step import PROVE, next_step
+from fairdesk.gui.workspace.overview.page import PROVE, next_step
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar

@@ -12,7 +12,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.document.comparison import compose
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
-from fairdesk.gui.workspace.compare.run_list import budget_text
+from fairdesk.gui.workspace.compare.runs_view import budget_text
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability

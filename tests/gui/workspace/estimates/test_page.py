@@ -14,7 +14,7 @@ from fairdesk.gui.kit import parts
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, SHARE
 from fairdesk.gui.workspace.common.statement import Statement
-from fairdesk.gui.workspace.overview.next_step import ESTIMATE, next_step
+from fairdesk.gui.workspace.overview.page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.results.events import Progress

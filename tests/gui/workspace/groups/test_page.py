@@ -16,7 +16,7 @@ from fairdesk.document import subgroup, subgroups
 from fairdesk.gui.kit.parts import Fold
 from fairdesk.gui.workspace.common.data_rows import MOST, rows_inside, shown_columns
 from fairdesk.gui.workspace.common.page_names import GROUPS, NAMES, OVERVIEW
-from fairdesk.gui.workspace.overview.next_step import FIND_GROUPS, next_step
+from fairdesk.gui.workspace.overview.page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.subgroups.findings_view import LIST

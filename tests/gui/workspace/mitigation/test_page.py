@@ -25,7 +25,7 @@ from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import RepairForm
 from fairdesk.gui.workspace.mitigation.offer import offer_of, rules_of
 from fairdesk.gui.workspace.mitigation.page import since
-from fairdesk.gui.workspace.overview.next_step import next_step
+from fairdesk.gui.workspace.overview.page import next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.models.model import Capability

@@ -8,7 +8,7 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.workspace.common import page_names
-from fairdesk.gui.workspace.common.icons import draw_icon
+from fairdesk.gui.workspace.common.steps import draw_icon
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 
 

@@ -36,7 +36,7 @@ from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, GROUPS, NAMES, OVERVIEW
-from fairdesk.gui.workspace.overview.next_step import next_step
+from fairdesk.gui.workspace.overview.page import next_step
 from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
