@@ -106,7 +106,7 @@ def wizard_pages(wizard: Wizard) -> Iterator[str]:
     yield "model"
     wizard.next.click()
     for name in sample.protected:
-        wizard.people.chips[name].click()
+        wizard.attributes.chips[name].click()
     wait(wizard.next.isEnabled)
     pause()
     yield "attributes"

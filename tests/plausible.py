@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from fairdesk.individual.realism.plausibility import Plausibility
-from fairdesk.population.criterion import RAREST
+from fairdesk.individual.realism.pair_plausibility import Plausibility
+from fairdesk.population.plausible import RAREST
 
 
 def scored(distance, nearest, typicality):

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
-from fairdesk.population.criterion import LEAST_ROWS
+from fairdesk.population.plausible import LEAST_ROWS
 from fairdesk.samples import samples
 from fairdesk.wording import words
 from tests import phrases

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from fairdesk.data.columns.columns import coded
-from fairdesk.data.formats.cells import readable
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.parts import Parts
+from fairdesk.data.formats.raw_table import readable
 from fairdesk.data.table import Column, Source, Table
 from fairdesk.errors import DataError
 

@@ -16,7 +16,7 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap

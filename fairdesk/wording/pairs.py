@@ -9,9 +9,9 @@ from typing import Any
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.pair import FOUND, Compared, Kind, Pair, PairField, sides
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.models.decisions.rule import score_name
-from fairdesk.population.criterion import LEAST_ROWS, MOST_ATTRIBUTES, RAREST
+from fairdesk.population.plausible import LEAST_ROWS, MOST_ATTRIBUTES, RAREST
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 from fairdesk.wording.statements import Statement

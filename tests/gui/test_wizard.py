@@ -46,10 +46,10 @@ from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, sort_of
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import Settings
+from fairdesk.gui.wizard.attributes.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.data import looking
 from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.model.check_card import CheckCard
-from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.problem_card import ProblemCard
 from fairdesk.gui.wizard.state import domain as domain_plan
 from fairdesk.gui.wizard.state.examining import rows_sentence
@@ -104,7 +104,7 @@ def answer_model(qtbot, wizard, loans):
 def says_who_can_be_asked(wizard):
     """Return from how many rows a search can start; the page gives the sentence of its state."""
     examined = wizard.state.examined()
-    assert wizard.people._start.text() == rows_sentence(examined, "applicant")
+    assert wizard.attributes._start.text() == rows_sentence(examined, "applicant")
     return examined.people
 
 
@@ -143,7 +143,7 @@ def take_model(wizard, names=("sex", "age", "income", "housing"), **card):
     state.set_proof(msgspec.structs.replace(proof, takes_missing=("sex",)))
     wizard.next.setEnabled(True)
     wizard.next.click()
-    assert state.step is Step.PEOPLE
+    assert state.step is Step.ATTRIBUTES
 
 
 def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
@@ -153,10 +153,10 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
 
     answer_model(qtbot, wizard, loans)
     assert not remembered.trusted
-    assert wizard.state.step is Step.PEOPLE
+    assert wizard.state.step is Step.ATTRIBUTES
     assert wizard.state.proof.accuracy > 0.8
 
-    people = wizard.people
+    people = wizard.attributes
     assert people.rows.roles["sex"].currentData() == Role.VARIES.value
     assert not wizard.next.isEnabled()
     qtbot.mouseClick(people.chips["sex"], Qt.MouseButton.LeftButton)
@@ -197,13 +197,13 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
         ]
 
 
-@pytest.mark.parametrize("step", [Step.PEOPLE, Step.CHECKS])
+@pytest.mark.parametrize("step", [Step.ATTRIBUTES, Step.CHECKS])
 def test_the_audit_of_a_plan_is_started_without_what_has_defaults(qtbot, wizard, loans, step):
     answer_data(qtbot, wizard, loans)
     assert not wizard.at_once.isVisible()
     answer_model(qtbot, wizard, loans)
     assert not wizard.at_once.isEnabled()
-    qtbot.mouseClick(wizard.people.chips["sex"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(wizard.attributes.chips["sex"], Qt.MouseButton.LeftButton)
     if step is Step.CHECKS:
         qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
     assert wizard.state.step is step
@@ -540,7 +540,7 @@ def test_one_attribute_in_several_columns_is_offered_as_one(qtbot, wizard, loans
     (tmp_path / "loans.csv").write_text("\n".join(rows), encoding="utf-8")
     answer_data(qtbot, wizard, tmp_path)
     take_model(wizard, ("sex", "age", *columns))
-    people = wizard.people
+    people = wizard.attributes
     assert people.chips["race"].text() == "+  race (3 columns)"
     assert not set(columns) & {*people.chips, *people.rows.names}
     people.chips["race"].click()
@@ -556,7 +556,7 @@ def test_one_attribute_in_several_columns_is_offered_as_one(qtbot, wizard, loans
 def test_people_answers_are_kept_when_one_goes_back(qtbot, wizard, loans, monkeypatch):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     people.chips["sex"].click()
     choose(people.rows.roles["age"], "Protected")
     monkeypatch.setattr(*answered_by(AttributeDialog, low=30, step=2))
@@ -575,7 +575,7 @@ def test_people_answers_are_kept_when_one_goes_back(qtbot, wizard, loans, monkey
     assert people.rows.allowed["housing"].text() == "2 of 3 values"
     wizard.back.click()
     wizard.next.click()
-    assert wizard.people.rows.roles["age"].currentText() == "Protected"
+    assert wizard.attributes.rows.roles["age"].currentText() == "Protected"
     monkeypatch.setattr(AttributeDialog, "exec", lambda self: self.whole.click() or 1)
     people.rows.allowed["age"].click()
     assert wizard.state.choice("age").limits is None
@@ -782,8 +782,8 @@ def test_no_two_things_on_a_page_share_a_key(qtbot, wizard):
             for each in wizard.findChildren(kind)
             if each.isVisible() and not isinstance(each, Words)
         ]
-        if step is Step.PEOPLE:
-            texts += [wizard.people.tabs.tabText(tab) for tab in range(2)]
+        if step is Step.ATTRIBUTES:
+            texts += [wizard.attributes.tabs.tabText(tab) for tab in range(2)]
         keys = [key.lower() for text in texts for key in re.findall("&([^&])", text)]
         assert len(keys) == len(set(keys)), (step.name, sorted(texts))
 
@@ -812,7 +812,7 @@ def test_light_and_dark_have_no_text_that_cannot_be_read(themed):
 def test_tab_goes_through_a_page_as_it_is_read(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     wanted = [*people.chips.values(), people.rows.allowed["sex"], people.rows.roles["sex"]]
     wanted += [people.rows.allowed["age"], people.rows.roles["age"]]
     order, each = [], wanted[0]
@@ -1015,14 +1015,14 @@ def test_rows_without_a_decision_are_counted(qtbot, wizard, tmp_path):
 def test_constraints_are_added_checked_edited_removed_and_undone(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     people.chips["sex"].click()
     people.tabs.setCurrentIndex(1)
     editor = people.constraints
     assert editor.empty.isVisible()
     qtbot.keyClicks(editor.field, "agee >= 20")
     qtbot.keyClick(editor.field, Qt.Key.Key_Return)
-    assert wizard.state.step is Step.PEOPLE
+    assert wizard.state.step is Step.ATTRIBUTES
     assert "no attribute “agee”" in editor._wrong.text()
     assert editor._wrong.isVisible()
     editor.field.clear()
@@ -1062,7 +1062,7 @@ def test_what_never_occurs_is_excluded_by_one_click_one_by_one_all_or_none(qtbot
     codes[women, 2] = np.minimum(codes[women, 2], 60)
     wizard.state.set_table(replace(table, codes=codes))
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     people.tabs.setCurrentIndex(1)
     editor = people.constraints
     absent = editor.absent
@@ -1089,7 +1089,7 @@ def test_what_never_occurs_is_excluded_by_one_click_one_by_one_all_or_none(qtbot
 def test_suggestions_are_put_in_where_they_belong(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     people.tabs.setCurrentIndex(1)
     field = people.constraints.field
     qtbot.keyClicks(field, "hous")
@@ -1105,7 +1105,7 @@ def test_suggestions_are_put_in_where_they_belong(qtbot, wizard, loans):
 def test_constraints_that_nobody_fulfils_are_told_with_the_conflict(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     people.chips["sex"].click()
     wizard.state.set_constraints(("age >= 60", "income <= 20", "age + income <= 50"))
     people.enter()
@@ -1121,7 +1121,7 @@ def test_constraints_that_nobody_fulfils_are_told_with_the_conflict(qtbot, wizar
 def test_an_attribute_follows_another_without_typing(qtbot, wizard, loans, monkeypatch):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     monkeypatch.setattr(*answered_by(AttributeDialog, follows="sex"))
     people.rows.allowed["housing"].click()
     assert wizard.state.constraints == ("housing is determined by sex",)
@@ -1143,7 +1143,7 @@ def test_missing_protected_values_are_a_category_of_their_own(qtbot, wizard, tmp
     choose(wizard.data.favourable, "yes")
     wizard.next.click()
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     assert people.rows.kinds["sex"].text() == "categorical  ·  30 missing"
     people.chips["sex"].click()
     assert people.rows.kinds["sex"].text() == "categorical  ·  30 missing"
@@ -1180,7 +1180,7 @@ def test_texts_are_kept_as_they_are(qtbot, wizard, loans):
         choose(wizard.data.preview.header.combos[3], "Free text")
     wizard.next.click()
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     assert "housing" not in people.rows.roles
     assert people.rows.kinds["housing"].text() == "free text"
     people.chips["sex"].click()
@@ -1191,10 +1191,10 @@ def test_a_large_table_is_looked_through_in_the_background(qtbot, wizard, loans,
     monkeypatch.setattr(domain_plan, "AT_ONCE", 100)
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     people.chips["sex"].click()
     assert "Counting" in people._start.text()
-    assert "being counted" in wizard.state.blocked(Step.PEOPLE)
+    assert "being counted" in wizard.state.blocked(Step.ATTRIBUTES)
     qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
     assert says_who_can_be_asked(wizard) == 240
 
@@ -1204,7 +1204,7 @@ def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
     monkeypatch.setitem(METHODS, "maft", needy)
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    wizard.people.chips["sex"].click()
+    wizard.attributes.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
     # a standard audit leaves it out, and says so at the end
@@ -1227,7 +1227,7 @@ def test_methods_that_are_off_say_why(qtbot, wizard, loans, monkeypatch):
 def test_a_repair_after_the_search_is_offered_or_off_with_the_reason(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard)
-    wizard.people.chips["sex"].click()
+    wizard.attributes.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
     assert "Relabels discriminatory pairs" in checks.repair_told.text()
@@ -1253,7 +1253,7 @@ def test_a_repair_after_the_search_is_offered_or_off_with_the_reason(qtbot, wiza
 def test_without_a_model_to_ask_groups_and_report_still_work(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     take_model(wizard, can=())
-    wizard.people.chips["sex"].click()
+    wizard.attributes.chips["sex"].click()
     wizard.next.click()
     checks = wizard.checks
     checks.kinds.cards[PlanKind.CUSTOM].button.click()
@@ -1276,7 +1276,7 @@ def test_of_decisions_alone_the_attributes_define_groups_and_nothing_is_tested(
     choose(wizard.model.opened.check.answer.combo, "own")
     qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
-    people = wizard.people
+    people = wizard.attributes
     people.chips["sex"].click()
     qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
     said = [each.text() for each in people.findChildren(QLabel) if each.isVisible()]
@@ -1295,7 +1295,7 @@ def test_what_the_model_is_not_given_can_be_protected(qtbot, wizard, loans, tmp_
     choose(wizard.data.favourable, "yes")
     wizard.next.click()
     take_model(wizard)
-    people = wizard.people
+    people = wizard.attributes
     assert people._unused.isHidden()
     assert {people.rows.roles["county"].itemText(i) for i in range(2)} == {"Not used", "Protected"}
     assert people.rows.roles["county"].count() == 2
@@ -1379,13 +1379,13 @@ def test_nasty_tables_leave_every_page_with_a_sentence(qtbot, wizard, tmp_path, 
     state.set_mapping(Mapping(tuple(Input(n, n, How.AS_IS) for n in names), "by name", 1))
     state.set_proof(InputCheck(2, 0, 0.9, 0.6, None, ((1, 1), (1, 1)), (), (), ()))
     wizard._next()
-    assert state.step is Step.PEOPLE
-    people = wizard.people
+    assert state.step is Step.ATTRIBUTES
+    people = wizard.attributes
     for name in list(people.rows.roles):
         choose(people.rows.roles[name], "Protected")
-        assert state.blocked(Step.PEOPLE) or wizard.next.isEnabled()
+        assert state.blocked(Step.ATTRIBUTES) or wizard.next.isEnabled()
         choose(people.rows.roles[name], "Variable")
-    assert state.blocked(Step.PEOPLE)
+    assert state.blocked(Step.ATTRIBUTES)
     people.tabs.setCurrentIndex(1)
     people.constraints.field.setText("x = y")
     people.constraints.enter_text()
@@ -1395,7 +1395,7 @@ def test_nasty_tables_leave_every_page_with_a_sentence(qtbot, wizard, tmp_path, 
 def to_the_methods(wizard, qtbot, loans, **card):
     answer_data(qtbot, wizard, loans)
     take_model(wizard, **card)
-    wizard.people.chips["sex"].click()
+    wizard.attributes.chips["sex"].click()
     wizard.next.click()
     assert wizard.state.step is Step.CHECKS
     return wizard.checks

@@ -122,7 +122,7 @@ def test_each_missing_answer_is_named():
     assert "tested" in state.blocked(Step.MODEL)
     state.set_proof(PROOF)
     assert state.next()
-    assert "protected" in state.blocked(Step.PEOPLE)
+    assert "protected" in state.blocked(Step.ATTRIBUTES)
     state.choose("sex", Choice(role=Role.PROTECTED))
     assert state.next()
     assert not state.blocked(Step.CHECKS)
@@ -167,9 +167,9 @@ def test_back_and_forth_loses_nothing(answered):
 
 def test_a_locked_step_cannot_be_entered():
     state = WizardState()
-    assert not state.go(Step.PEOPLE)
+    assert not state.go(Step.ATTRIBUTES)
     answer_data(state)
-    assert not state.go(Step.PEOPLE)
+    assert not state.go(Step.ATTRIBUTES)
     assert state.go(Step.DATA)
     assert state.go(Step.MODEL)
 
@@ -179,19 +179,19 @@ def test_another_kind_marks_what_hangs_on_it(answered):
     answered.choose("age", Choice(limits=(25.0, 50.0)))
     answered.set_table(retype(answered.table, "age", Kind.REAL))
     assert "age" in answered.redo[Step.MODEL]
-    assert Step.PEOPLE in answered.redo
+    assert Step.ATTRIBUTES in answered.redo
     assert answered.mapping is None
     assert answered.standings()[Step.DATA] is Standing.DONE
     assert answered.standings()[Step.MODEL] is Standing.REDO
     assert answered.choice("sex").role is Role.PROTECTED
     assert answered.choice("age") == Choice()
-    assert not answered.may_enter(Step.PEOPLE)
+    assert not answered.may_enter(Step.ATTRIBUTES)
     answered.next()
     answered.set_mapping(make_mapping())
     answered.set_proof(PROOF)
     assert answered.next()
     assert Step.MODEL not in answered.redo
-    assert answered.standings()[Step.PEOPLE] is Standing.REDO
+    assert answered.standings()[Step.ATTRIBUTES] is Standing.REDO
     assert answered.next()
     assert not answered.redo
     # the checks had been answered, and nothing about them changed
@@ -222,7 +222,7 @@ def test_a_label_that_is_gone_is_asked_for_again(answered):
 
 def test_another_decision_marks_model_and_people(answered):
     answered.set_label("shop")
-    assert set(answered.redo) == {Step.MODEL, Step.PEOPLE}
+    assert set(answered.redo) == {Step.MODEL, Step.ATTRIBUTES}
     assert answered.favourable == ""
 
 
@@ -236,7 +236,7 @@ def test_another_model_marks_the_people(answered):
     answered.clear_model()
     assert answered.standings()[Step.MODEL] is Standing.OPEN
     answered.set_model(make_card(sha256="b" * 64), trusted=False)
-    assert Step.PEOPLE in answered.redo
+    assert Step.ATTRIBUTES in answered.redo
     assert not answered.trusted
 
 
@@ -245,17 +245,17 @@ def test_another_mapping_asks_for_another_proof(answered):
     assert answered.proof is PROOF
     answered.set_mapping(make_mapping("sex", "shop"))
     assert answered.proof is None
-    assert "inputs changed" in answered.redo[Step.PEOPLE]
+    assert "inputs changed" in answered.redo[Step.ATTRIBUTES]
     assert answered.attribute_names() == ("sex", "shop")
     assert answered.unused_names() == ("age", "one")
 
 
 def test_people_must_be_left(answered):
     answered.choose("age", Choice(limits=(21.0, 22.0)))
-    assert "No row" in answered.blocked(Step.PEOPLE)
+    assert "No row" in answered.blocked(Step.ATTRIBUTES)
     answered.choose("age", Choice(limits=(20.0, 40.0)))
     assert answered.people() == 2
-    assert not answered.blocked(Step.PEOPLE)
+    assert not answered.blocked(Step.ATTRIBUTES)
 
 
 def test_combinations_are_counted(answered):
@@ -263,7 +263,7 @@ def test_combinations_are_counted(answered):
     answered.choose("age", Choice(role=Role.PROTECTED))
     assert answered.combinations() == 20
     # nobody can be invented; groups can be compared all the same
-    assert not answered.blocked(Step.PEOPLE)
+    assert not answered.blocked(Step.ATTRIBUTES)
     assert not answered.blocked(Step.CHECKS)
     assert (
         "make at least one with two or more values variable"
@@ -436,7 +436,7 @@ def test_constraints_bind_the_domain_and_are_undone(answered):
         "3 of 4 applicants are eligible for testing. Excluded: 1 violates “age >= 33”."
     )
     answered.set_constraints(("age >= ",))
-    assert "was expected" in answered.blocked(Step.PEOPLE)
+    assert "was expected" in answered.blocked(Step.ATTRIBUTES)
     assert answered.undo_constraints()
     assert answered.constraints == ("age >= 33",)
     assert answered.undo_constraints()
@@ -488,9 +488,11 @@ def test_a_domain_that_admits_nobody_blocks_the_people(answered):
     answered.refuse(
         answered.domain(), SpecError("No combination of values satisfies all constraints.")
     )
-    assert answered.blocked(Step.PEOPLE) == "No combination of values satisfies all constraints."
+    assert (
+        answered.blocked(Step.ATTRIBUTES) == "No combination of values satisfies all constraints."
+    )
     answered.set_constraints(("age >= 33",))
-    assert not answered.blocked(Step.PEOPLE)
+    assert not answered.blocked(Step.ATTRIBUTES)
 
 
 def test_a_model_that_needs_no_trust_is_not_trusted(answered):
@@ -498,7 +500,7 @@ def test_a_model_that_needs_no_trust_is_not_trusted(answered):
     answered.set_mapping(make_mapping())
     answered.set_proof(PROOF)
     answered.next()
-    for step in (Step.MODEL, Step.PEOPLE, Step.CHECKS):
+    for step in (Step.MODEL, Step.ATTRIBUTES, Step.CHECKS):
         answered.step = step
         answered.next()
     assert not answered.plan().audit.trusted
@@ -531,9 +533,9 @@ def test_without_a_model_groups_are_measured(answered):
 def test_what_the_model_is_not_given_tells_groups_apart_only(answered):
     assert answered.unseen_names() == ("shop", "one")
     answered.choose("sex", Choice())
-    assert "protected" in answered.blocked(Step.PEOPLE)
+    assert "protected" in answered.blocked(Step.ATTRIBUTES)
     answered.choose("shop", Choice(role=Role.PROTECTED))
-    assert not answered.blocked(Step.PEOPLE)
+    assert not answered.blocked(Step.ATTRIBUTES)
     domain = answered.domain()
     assert (domain.names, [each.name for each in domain.grouping]) == (("sex", "age"), ["shop"])
     assert phrases.NOT_GIVEN in answered.methods_off()["maft"]
@@ -586,7 +588,7 @@ def test_terms_in_a_text_are_compared_where_nothing_is_protected():
     state.set_mapping(Mapping((Input("said", "said", How.LABEL),), "by name", 1))
     state.set_proof(PROOF)
     assert state.next()
-    assert not state.blocked(Step.PEOPLE)
+    assert not state.blocked(Step.ATTRIBUTES)
     assert state.usable_methods() == ("testsgd",)
     (run,) = state.first_runs().runs
     assert (run.method, run.text, run.terms) == ("testsgd", "said", {})

@@ -10,7 +10,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
-from fairdesk.population.criterion import LEAST_ROWS, MOST_ATTRIBUTES, RAREST, Criterion
+from fairdesk.population.plausible import LEAST_ROWS, MOST_ATTRIBUTES, RAREST, Criterion
 from tests.individual.conftest import integer
 
 SEX = Attribute("sex", Kind.NOMINAL, ("f", "m"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))

@@ -8,7 +8,7 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import (

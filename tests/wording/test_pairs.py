@@ -4,7 +4,7 @@ import pytest
 
 from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.pair import MinimalPair
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.wording.pairs import (
     held_out_sentence,
     naturalness_sentence,

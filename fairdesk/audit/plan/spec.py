@@ -212,7 +212,7 @@ class RunSpec(msgspec.Struct, frozen=True):
         Of a repair of groups: the decision whose rates are apart; empty for the mean score.
     plausible : bool
         Of a search: only pairs count of which both halves are plausible, by
-        `fairdesk.population.criterion`.
+        `fairdesk.population.plausible`.
     shards : int
         Of a search: into so many parts it is divided, each with a stream of random numbers of its
         own; the same number gives the same pairs, wherever the parts run. 0: not divided.

@@ -16,7 +16,7 @@ from fairdesk.audit.store.records import SHOWN, SHOWN_FIRST, PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.population.similarity import Similarity
 from fairdesk.results.events import Rows
 

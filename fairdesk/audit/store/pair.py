@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.individual.realism.pair_plausibility import Plausibility
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Found
 
@@ -83,7 +83,7 @@ class Compared(msgspec.Struct, Generic[Codes], frozen=True):
         The model's score of the favourable class.
     plausible : int, optional
         1 where both are plausible, 0 where one is not, as in
-        `fairdesk.individual.realism.plausibility.Plausibility`; like all that follows ``None``
+        `fairdesk.individual.realism.pair_plausibility.Plausibility`; like all that follows ``None``
         until the pair was compared with the data.
     distance, partner_distance : float, optional
         How far the nearest row of the data is from each.

@@ -19,7 +19,7 @@ from fairdesk.certify.proof.verify.outcome import Check
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import DataError
 from fairdesk.individual.engine.context import margin
-from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.individual.realism.pair_plausibility import Plausibility
 from fairdesk.models.model import Mapping, favourable_scores, labels
 from fairdesk.results.events import Rows, Scores
 

@@ -21,7 +21,7 @@ from fairdesk.certify.proof.reproof_check import KINDS, Reproof
 from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import ModelError, WorkerError
-from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.individual.realism.pair_plausibility import Plausibility
 from fairdesk.individual.surrogates.explanation import MOST_VARIANTS, Explanation
 from fairdesk.models.model import ModelCard
 from fairdesk.repeatability import Repeatability

@@ -38,7 +38,7 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import DataError, WorkerError
-from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.individual.realism.pair_plausibility import Plausibility
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.decisions.recorded import prediction_columns
 from fairdesk.models.inputs.input_check import InputCheck, SampleRow

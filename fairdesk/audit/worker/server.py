@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from fairdesk.certify.proof.reproof_check import Reproof, Reprove
     from fairdesk.certify.proof.verify.provers import SolverVerdicts
     from fairdesk.models.inputs.feeding import FedModel
-    from fairdesk.population.criterion import Criterion
+    from fairdesk.population.plausible import Criterion
 
 Request = Frame[wire.ToGuest]
 #: What a method works with.
@@ -83,7 +83,10 @@ WARM_UP = (
     "pandas",
 )
 #: The same of a guest that compares instances with the data, and opens no model.
-COMPARING_WARM_UP = ("fairdesk.population.row_kernels", "fairdesk.individual.realism.plausibility")
+COMPARING_WARM_UP = (
+    "fairdesk.population.row_kernels",
+    "fairdesk.individual.realism.pair_plausibility",
+)
 #: Where modules lie that compile their loops when they are imported, unless that was done before.
 _COMPILE = (
     *("fairdesk.models.dense.", "fairdesk.models.inputs.", "fairdesk.individual."),
@@ -203,7 +206,7 @@ class Guest:
         """Answer what is asked about people who were found."""
         match request.message:
             case wire.Weigh(domain, people, rows, partners):
-                from fairdesk.individual.realism.plausibility import score_plausibility  # noqa: PLC0415
+                from fairdesk.individual.realism.pair_plausibility import score_plausibility  # noqa: PLC0415
 
                 send(wire.Weighed(score_plausibility(domain, people, rows, partners)))
             case wire.Shrink() as asked:
@@ -437,7 +440,7 @@ def _criterion(run: RunSpec, domain: Domain, people: Rows) -> Criterion | None:
     """Learn what is plausible where a run is kept to it."""
     if not run.plausible:
         return None
-    from fairdesk.population.criterion import Criterion  # noqa: PLC0415 - see above
+    from fairdesk.population.plausible import Criterion  # noqa: PLC0415 - see above
 
     return Criterion.fit(domain, people)
 

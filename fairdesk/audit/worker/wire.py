@@ -22,7 +22,7 @@ from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Dialect, Source
-from fairdesk.individual.realism.plausibility import Plausibility
+from fairdesk.individual.realism.pair_plausibility import Plausibility
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard

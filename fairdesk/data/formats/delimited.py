@@ -18,8 +18,8 @@ from pyarrow import compute
 from pyarrow import csv as arrow
 
 from fairdesk.data.columns.texts import Numbers, Texts, text_ends
-from fairdesk.data.formats.cells import Cells, Watch, check_size, readable
 from fairdesk.data.formats.packing import Packing
+from fairdesk.data.formats.raw_table import Cells, Watch, check_size, readable
 from fairdesk.data.formats.rows import plain_beginning, read_first, refuse_faults
 from fairdesk.data.formats.sniffing import guess_content, guess_layout
 from fairdesk.data.table import Dialect

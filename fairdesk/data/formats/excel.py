@@ -16,8 +16,8 @@ import msgspec
 import numpy as np
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, PasswordError
 
-from fairdesk.data.formats.cells import Cells, Watch, check_size, check_width, readable
 from fairdesk.data.formats.packing import Packing, as_text
+from fairdesk.data.formats.raw_table import Cells, Watch, check_size, check_width, readable
 from fairdesk.data.formats.sniffing import guess_header, with_content
 from fairdesk.data.formats.sqlite import table_named
 from fairdesk.data.table import Dialect

@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from fairdesk.data.formats.cells import Cells, Watch, check_size, check_width, readable
 from fairdesk.data.formats.packing import Packing
+from fairdesk.data.formats.raw_table import Cells, Watch, check_size, check_width, readable
 from fairdesk.data.formats.sniffing import with_content
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError

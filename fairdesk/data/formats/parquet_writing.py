@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from pyarrow import compute, parquet
 
 from fairdesk.data.columns.kinds import as_numbers
-from fairdesk.data.formats.cells import readable
 from fairdesk.data.formats.parquet import explained
+from fairdesk.data.formats.raw_table import readable
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import DataError
 from fairdesk.results.events import Rows

@@ -10,9 +10,9 @@ import msgspec
 import pyarrow as pa
 from pyarrow import parquet
 
-from fairdesk.data.formats.cells import MOST_CELLS, check_width, readable, unique_names
 from fairdesk.data.formats.delimited import split_rows
 from fairdesk.data.formats.parquet import explained
+from fairdesk.data.formats.raw_table import MOST_CELLS, check_width, readable, unique_names
 from fairdesk.data.formats.rows import read_first
 from fairdesk.data.formats.sniffing import guess_encoding, guess_layout
 from fairdesk.data.table import Dialect

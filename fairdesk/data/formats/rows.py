@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from fairdesk.data.formats.cells import check_width, readable
+from fairdesk.data.formats.raw_table import check_width, readable
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError
 

@@ -15,7 +15,7 @@ import msgspec
 
 from fairdesk.data.columns.kinds import FEW, PROSE, as_numbers, may_be_thousands
 from fairdesk.data.columns.texts import Texts
-from fairdesk.data.formats.cells import Cells, check_width, readable
+from fairdesk.data.formats.raw_table import Cells, check_width, readable
 from fairdesk.data.formats.rows import excel_delimiter, lines
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError

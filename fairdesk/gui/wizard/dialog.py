@@ -30,11 +30,11 @@ from fairdesk.gui.kit.parts import (
 )
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.wizard.attributes.page import AttributesPage
 from fairdesk.gui.wizard.data.page import DataPage
 from fairdesk.gui.wizard.methods.page import ChecksPage
 from fairdesk.gui.wizard.model.page import ModelPage
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.people.page import PeoplePage
 from fairdesk.gui.wizard.review_page import ReviewPage
 from fairdesk.gui.wizard.state.first_runs import Plan
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
@@ -86,10 +86,14 @@ class Wizard(QDialog):
         self.state = WizardState()
         desk = Desk(self.state, model, clerk, settings)
         self.data, self.model = DataPage(desk), ModelPage(desk)
-        self.people, self.checks, self.review = PeoplePage(desk), ChecksPage(desk), ReviewPage(desk)
+        self.attributes, self.checks, self.review = (
+            AttributesPage(desk),
+            ChecksPage(desk),
+            ReviewPage(desk),
+        )
         self.pages: dict[Step, Page] = {
             page.step: page
-            for page in (self.data, self.model, self.people, self.checks, self.review)
+            for page in (self.data, self.model, self.attributes, self.checks, self.review)
         }
         self._sample: tuple[Sample, SampleModel] | None = None
         self._writing = self._rereading = False
@@ -255,7 +259,7 @@ class Wizard(QDialog):
         waiting = self._writing or self._sample is not None
         self.next.setText("&Start audit" if last else "&Next")
         self.next.setEnabled(not blocked and not waiting)
-        self.at_once.setVisible(state.step in (Step.PEOPLE, Step.CHECKS))
+        self.at_once.setVisible(state.step in (Step.ATTRIBUTES, Step.CHECKS))
         self.at_once.setEnabled(self.next.isEnabled())
         self.back.setEnabled(state.step is not Step.DATA and not waiting)
         self.steps.setEnabled(not waiting)
@@ -278,7 +282,7 @@ class Wizard(QDialog):
         if state.card is not None:
             notes[Step.MODEL] = state.predictions or Path(state.card.path).name
         protected = state.protected_names((*state.attribute_names(), *state.unseen_names()))
-        notes[Step.PEOPLE] = ", ".join(protected)
+        notes[Step.ATTRIBUTES] = ", ".join(protected)
         return notes
 
     # -- ending ---------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from fairdesk.gui.wizard.state.wizard_state import Standing, Step
 _NAMES = {
     Step.DATA: "Data",
     Step.MODEL: "Model",
-    Step.PEOPLE: "Attributes",
+    Step.ATTRIBUTES: "Attributes",
     Step.CHECKS: "Methods",
     Step.REVIEW: "Review",
 }

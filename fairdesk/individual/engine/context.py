@@ -24,7 +24,7 @@ from fairdesk.results.events import Certificate, Found, Progress, Rows, Scores, 
 
 if TYPE_CHECKING:
     from fairdesk.individual.engine.kernels import Keys, Numbers
-    from fairdesk.population.criterion import Criterion
+    from fairdesk.population.plausible import Criterion
 
 #: Rows that are made and asked about in one go; more would be no faster, only larger.
 MOST_ROWS = 200_000

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Rows
 
 #: Once so many instances were drawn in vain, nothing is plausible.

@@ -34,9 +34,9 @@ from fairdesk.models.onnx.meaning import (
     columns_of,
     meaning_of,
 )
-from fairdesk.models.onnx.outline import KNOWN_DOMAINS, DamagedError, Outline, outline, parse
 from fairdesk.models.onnx.session import session_of, tensors_of
 from fairdesk.models.onnx.trees import forest_of
+from fairdesk.models.onnx.vetting import DamagedError, Outline, outline, parse, vet
 from fairdesk.models.structure.dense_layers import DenseLayer, Float32
 from fairdesk.models.structure.networks import structure_of_forest, structure_of_network
 from fairdesk.models.structure.types import Forest, ModelStructure, OpaqueError
@@ -202,7 +202,7 @@ def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
     try:
         model = parse(data)
         inside = outline(model)
-        _refuse_strangers(path, inside)
+        vet(path, inside)
         graph = Graph(model)
         return _opened(path, data, inside, graph, output)
     except (DamagedError, UnicodeDecodeError) as error:  # names that ONNX Runtime cannot tell
@@ -249,28 +249,6 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
     single = [tensor.name for tensor in runner.tensors if tensor.kind is np.float32]
     forest = forest_of(graph, answer.name, single, answer.scores)
     return OnnxModel(card, runner, answer, forest=forest)
-
-
-def _refuse_strangers(path: Path, inside: Outline) -> None:
-    if not inside.has_graph:
-        raise ModelError(f"“{path.name}” contains no network.", remedy="Export the model again.")
-    if inside.external:
-        raise ModelError(
-            f"“{path.name}” refers to other files for its weights.",
-            why=(
-                "FairDesk reads only the model file, because references can point anywhere on "
-                "this computer."
-            ),
-            remedy="Export the model with its weights inside.",
-        )
-    strangers = inside.domains - KNOWN_DOMAINS
-    if strangers:
-        raise ModelError(
-            f"“{path.name}” needs operations that FairDesk does not have: "
-            f"{', '.join(sorted(strangers))}.",
-            why="They are custom code of their author, which is not in the file.",
-            remedy="Ask for the model with standard ONNX operations.",
-        )
 
 
 def _network(runner: Asked, graph: Graph, answer: OutputMeaning) -> tuple[Plain | None, str]:

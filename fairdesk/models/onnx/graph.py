@@ -1,6 +1,6 @@
 """The network of an ONNX file as data: its operations, their settings and its constants.
 
-Only what `fairdesk.models.onnx.outline.outline` has let through is read here.
+Only what `fairdesk.models.onnx.vetting.outline` has let through is read here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.onnx.outline import DamagedError, text
+from fairdesk.models.onnx.vetting import DamagedError, text
 
 if TYPE_CHECKING:
     from onnx import AttributeProto, ModelProto, NodeProto, TensorProto

@@ -16,7 +16,7 @@ from fairdesk.audit.store.records import SHOWN as SHOWN_ORDER
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.report.content.redaction import Shown
 from fairdesk.wording.pairs import NARROW
 

@@ -141,7 +141,7 @@ def lying_guest(tmp_path, lie):
     program = tmp_path / "lying.py"
     source = Path(fake_guest.__file__).read_text(encoding="utf-8")
     lies = (
-        "    from fairdesk.individual.realism import minimal, plausibility\n"
+        "    from fairdesk.individual.realism import minimal, pair_plausibility\n"
         "    from fairdesk.individual.surrogates import explanation as why\n"
         f"{lie}\n    guest.main()"
     )
@@ -159,19 +159,19 @@ def lying_guest(tmp_path, lie):
         "typicality=np.full(2, 1.5)",
         "partner_typicality=np.full(2, np.nan)",
         "plausible=np.ones(3, bool)",
-        "reference=plausibility.Reference(1.2, None, False)",
-        "reference=plausibility.Reference(0.9, -1.0, False)",
+        "reference=pair_plausibility.Reference(1.2, None, False)",
+        "reference=pair_plausibility.Reference(0.9, -1.0, False)",
     ],
 )
 def test_nobody_is_nearer_than_can_be(tmp_path, spec, table, lie):
     lying = (
         "    from dataclasses import replace\n"
-        "    weigh = plausibility.score_plausibility\n"
+        "    weigh = pair_plausibility.score_plausibility\n"
         "    def lie(*given):\n"
         "        ones = np.ones(2)\n"
         "        told = replace(weigh(*given), typicality=ones, partner_typicality=ones)\n"
         f"        return replace(told, {lie})\n"
-        "    plausibility.score_plausibility = lie"
+        "    pair_plausibility.score_plausibility = lie"
     )
     worker = lying_guest(tmp_path, lying)
     people = spec.domain.people(table)

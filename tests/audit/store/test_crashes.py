@@ -23,7 +23,7 @@ from fairdesk.audit.verify.figures import check_proven
 from fairdesk.audit.verify.record import CHAIN, LEARNED, RUNS, TOTALS, check_record
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
-from fairdesk.individual.realism import plausibility
+from fairdesk.individual.realism import pair_plausibility
 from fairdesk.report.provenance.manifest import sidecar
 from tests import phrases
 from tests.audit import audited, fake_guest
@@ -172,7 +172,7 @@ def test_a_distance_written_by_hand_is_not_taken_over_by_a_later_comparison(mome
         assert forged not in ids
         people = store.spec.domain.people(store.table())
         store.score_plausibility(
-            ids, plausibility.score_plausibility(store.spec.domain, people, rows, partners)
+            ids, pair_plausibility.score_plausibility(store.spec.domain, people, rows, partners)
         )
     wrong, _tried = differing(path)
     assert [name for name, _told in wrong] == [LEARNED]

@@ -6,7 +6,7 @@ import pytest
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.verify.pairs import ASKED_AGAIN, check_pairs
 from fairdesk.individual.searches import aequitas
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from tests import phrases
 from tests.audit import audited
 from tests.report import building

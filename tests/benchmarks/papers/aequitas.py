@@ -26,7 +26,7 @@ from fairdesk.individual.searches.options import (
 )
 from fairdesk.mitigate.methods import aequitas as mitigation
 from fairdesk.mitigate.options import AequitasOptions
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Progress
 from tests.benchmarks import repair
 from tests.benchmarks.papers import maft

@@ -24,7 +24,7 @@ from fairdesk.individual.searches.options import (
     UniformOptions,
     WalkOptions,
 )
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Rows, timed
 from tests.benchmarks.measuring import DATA, Case, Measured, counts, load, measure
 from tests.benchmarks.papers.table import Table, spread

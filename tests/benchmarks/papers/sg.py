@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import symbolic, uniform
 from fairdesk.individual.searches.options import SymbolicOptions, UniformOptions
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Measured, Metric, Progress
 from fairdesk.results.individual import SearchPhase
 from tests.benchmarks.measuring import DATA, Case, pickled

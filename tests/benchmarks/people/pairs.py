@@ -15,7 +15,7 @@ from fairdesk.audit.catalogue.methods import METHODS, parse_options
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import Model
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.population.similarity import atn
 from fairdesk.results.events import Found, Progress, Rows
 from tests.benchmarks import measuring

@@ -23,7 +23,7 @@ from fairdesk.groups import testsgd
 from fairdesk.groups.metrics import measuring
 from fairdesk.groups.options import MeasureOptions, TestSgdOptions
 from fairdesk.models.model import Mapping, labels
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Event, Measured, Metric, Rows, Scores
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.subgroups import RuleSet

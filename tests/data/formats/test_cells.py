@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.data.formats.cells import unique_names
+from fairdesk.data.formats.raw_table import unique_names
 
 
 @given(st.lists(st.text(max_size=4) | st.sampled_from(["a", "a (2)", "", "column 1"])))

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from fairdesk.data.columns.kinds import as_numbers, is_padded
 from fairdesk.data.columns.texts import Texts
-from fairdesk.data.formats import cells, delimited, reading, rows
+from fairdesk.data.formats import delimited, raw_table, reading, rows
 from fairdesk.data.formats.delimited import read_delimited
 from fairdesk.data.formats.rows import lines, numbered_rows, read_first, refuse_faults
 from fairdesk.data.table import Dialect
@@ -48,11 +48,11 @@ DIALECTS = st.builds(
 )
 
 
-def read(path: Path, dialect: Dialect) -> cells.Cells:
+def read(path: Path, dialect: Dialect) -> raw_table.Cells:
     return read_delimited(path, dialect, lambda share: None)[0]
 
 
-def rows_of(found: cells.Cells) -> list[list[str]]:
+def rows_of(found: raw_table.Cells) -> list[list[str]]:
     columns = [column.distinct.take(pa.array(column.codes)) for column in found.columns]
     return [list(row) for row in zip(*(column.to_pylist() for column in columns), strict=True)]
 
@@ -287,8 +287,8 @@ def test_other_failures_of_the_disk_are_told(write, monkeypatch):
 
 
 def test_caps_are_kept(write, monkeypatch):
-    monkeypatch.setattr(cells, "MOST_COLUMNS", 3)
-    monkeypatch.setattr(cells, "MOST_CELLS", 6)
+    monkeypatch.setattr(raw_table, "MOST_COLUMNS", 3)
+    monkeypatch.setattr(raw_table, "MOST_CELLS", 6)
     monkeypatch.setattr(rows, "LONGEST_LINE", 50)
     monkeypatch.setattr(delimited, "_BLOCK", 20)
     with pytest.raises(DataError, match="has 4 columns; at most 3"):

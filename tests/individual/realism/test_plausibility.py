@@ -8,9 +8,9 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
-from fairdesk.individual.realism import plausibility
-from fairdesk.individual.realism.plausibility import score_plausibility
-from fairdesk.population.criterion import RAREST, Criterion
+from fairdesk.individual.realism import pair_plausibility
+from fairdesk.individual.realism.pair_plausibility import score_plausibility
+from fairdesk.population.plausible import RAREST, Criterion
 from tests import phrases
 from tests.individual.conftest import integer
 
@@ -79,12 +79,12 @@ def test_the_same_again_in_any_batch():
     people, rows = real(), DOMAIN.sample(np.random.default_rng(1), 60)
     partners = other_half(rows)
     together = score_plausibility(DOMAIN, people, rows, partners)
-    plausibility._criterion.cache_clear()
+    pair_plausibility._criterion.cache_clear()
     parts = [
         score_plausibility(DOMAIN, people, rows[part], partners[part])
         for part in (slice(7), slice(7, None))
     ]
-    assert plausibility._criterion.cache_info().misses == 1
+    assert pair_plausibility._criterion.cache_info().misses == 1
     for name in NAMES:
         joined = np.concatenate([getattr(part, name) for part in parts])
         np.testing.assert_array_equal(joined, getattr(together, name))

@@ -6,7 +6,7 @@ import pytest
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import baseline
 from fairdesk.individual.searches.baseline import QUERIES
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Measured, Progress
 from tests.individual.conftest import Network
 from tests.individual.searches.test_plausible import DOMAIN, people

@@ -17,7 +17,7 @@ from fairdesk.individual.engine.plausible_domain import PlausibleDomain
 from fairdesk.individual.engine.seeds import starting_rows
 from fairdesk.individual.engine.steps import FEWEST_STEPS, Steps
 from fairdesk.models.model import labels
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, integer
 

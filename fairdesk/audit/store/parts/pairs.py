@@ -22,7 +22,7 @@ from fairdesk.audit.store.pair import Mark, Pair, weighed_values
 from fairdesk.audit.store.records import Learned, Marked, PairQuery, Weighed
 from fairdesk.audit.store.schema import sqlite_errors_as_store_errors
 from fairdesk.errors import StoreError
-from fairdesk.individual.realism.plausibility import Plausibility, Reference
+from fairdesk.individual.realism.pair_plausibility import Plausibility, Reference
 from fairdesk.results.events import Found, Rows
 
 T = TypeVar("T")

@@ -36,7 +36,7 @@ class Step(IntEnum):
 
     DATA = 0
     MODEL = 1
-    PEOPLE = 2
+    ATTRIBUTES = 2
     CHECKS = 3
     REVIEW = 4
 
@@ -119,7 +119,7 @@ class WizardState(RunsPlan):
                 self.choices[name] = Choice(role=kept.role)
         self.forget_mapping()
         self._mark(Step.MODEL, f"{what}: check how its columns are mapped to the model’s inputs.")
-        self._mark(Step.PEOPLE, f"{what}: check the attributes and their values again.")
+        self._mark(Step.ATTRIBUTES, f"{what}: check the attributes and their values again.")
 
     def set_label(self, label: str) -> None:
         """Say which column holds the decision or the truth."""
@@ -129,7 +129,7 @@ class WizardState(RunsPlan):
         self.favourable = ""
         self.forget_mapping()
         self._mark(Step.MODEL, "The recorded outcome changed: check the model’s inputs again.")
-        self._mark(Step.PEOPLE, "The recorded outcome changed: check the attributes again.")
+        self._mark(Step.ATTRIBUTES, "The recorded outcome changed: check the attributes again.")
 
     def set_favourable(self, value: str) -> None:
         """Say which value of the label is good to get; several, or from which number on, too.
@@ -194,7 +194,7 @@ class WizardState(RunsPlan):
         self.trusted = trusted
         if changed:
             self.forget_mapping()
-            self._mark(Step.PEOPLE, "The model changed: check the attributes that it uses.")
+            self._mark(Step.ATTRIBUTES, "The model changed: check the attributes that it uses.")
 
     def clear_model(self) -> None:
         """Forget the model: another one is being opened, or it could not be."""
@@ -206,7 +206,7 @@ class WizardState(RunsPlan):
         self.companions = []
         self.forget_mapping()
         self._mark(Step.MODEL, "")
-        self._mark(Step.PEOPLE, "The model changed: check the attributes that it uses.")
+        self._mark(Step.ATTRIBUTES, "The model changed: check the attributes that it uses.")
 
     def set_mapping(self, mapping: Mapping) -> None:
         """Say how columns become the model's inputs; the proof has to be made anew."""
@@ -222,7 +222,7 @@ class WizardState(RunsPlan):
         if self.person == AuditPlan.person and self.only_texts:
             self.person = TEXT
         if before and self.attribute_names() != before:
-            self._mark(Step.PEOPLE, "The model’s inputs changed: check the attributes again.")
+            self._mark(Step.ATTRIBUTES, "The model’s inputs changed: check the attributes again.")
 
     def name_decisions(self, names: tuple[str, ...]) -> None:
         """Say what the model's classes are called for people; without names as it calls them."""
@@ -268,7 +268,7 @@ class WizardState(RunsPlan):
                 return self._data_blocked()
             case Step.MODEL:
                 return self._model_blocked()
-            case Step.PEOPLE:
+            case Step.ATTRIBUTES:
                 return self._people_blocked()
             case Step.CHECKS:
                 return self._checks_blocked()

@@ -18,7 +18,7 @@ from fairdesk.gui.workspace.common.answering import Run, tells_share
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.individual.realism.plausibility import Reference
+from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.wording import figures
 
 #: What a share is.

@@ -769,7 +769,7 @@ def test_decisions_in_a_column_stand_for_the_model(qtbot, make):
     assert page.opened.check.answer.combo.currentText() == "granted"
     assert wizard.next.isEnabled()
     wizard.next.click()
-    assert wizard.state.step is Step.PEOPLE
+    assert wizard.state.step is Step.ATTRIBUTES
     wizard.back.click()
     assert page.opened.check.answer.combo.currentText() == "granted"
 

@@ -27,11 +27,11 @@ from fairdesk.errors import SpecError
 from fairdesk.gui.kit import layouts, theme, tips
 from fairdesk.gui.kit.parts import Words, clear, quiet, scrolled, short
 from fairdesk.gui.kit.threads.background import Latest
+from fairdesk.gui.wizard.attributes.attribute_dialog import AttributeDialog
+from fairdesk.gui.wizard.attributes.attribute_rows import AttributeRows
+from fairdesk.gui.wizard.attributes.companions_table import CompanionsTable
+from fairdesk.gui.wizard.attributes.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.people.attribute_dialog import AttributeDialog
-from fairdesk.gui.wizard.people.attribute_rows import AttributeRows
-from fairdesk.gui.wizard.people.companions_table import CompanionsTable
-from fairdesk.gui.wizard.people.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.companions import follows_said
@@ -49,13 +49,13 @@ _FOLLOWING = 3
 _BARS = 40
 
 
-class PeoplePage(Page):
+class AttributesPage(Page):
     """The third page."""
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(
             desk,
-            Step.PEOPLE,
+            Step.ATTRIBUTES,
             "Attributes",
             _TESTED,
         )

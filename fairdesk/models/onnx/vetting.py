@@ -1,4 +1,4 @@
-"""A look into an ONNX file before ONNX Runtime sees it: what it is, and what it must not hold.
+"""Vet an ONNX file before ONNX Runtime sees it: what it is, and what it must not hold.
 
 ONNX Runtime follows references from a model to other files, and takes memory for what a tensor
 declares. FairDesk opens the file alone, so a model with such references, or with tensors larger
@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from fairdesk.errors import ModelError
 
 if TYPE_CHECKING:
     from onnx import ModelProto, TensorProto
@@ -113,6 +116,35 @@ def outline(model: ModelProto) -> Outline:
                     raise DamagedError("a sparse tensor declares more numbers than any model has")
     found.domains -= own
     return found
+
+
+def vet(path: Path, inside: Outline) -> None:
+    """Refuse a model without a graph, with weights in other files, or with unknown operations.
+
+    Raises
+    ------
+    ModelError
+        With what is in it and what to do.
+    """
+    if not inside.has_graph:
+        raise ModelError(f"“{path.name}” contains no network.", remedy="Export the model again.")
+    if inside.external:
+        raise ModelError(
+            f"“{path.name}” refers to other files for its weights.",
+            why=(
+                "FairDesk reads only the model file, because references can point anywhere on "
+                "this computer."
+            ),
+            remedy="Export the model with its weights inside.",
+        )
+    strangers = inside.domains - KNOWN_DOMAINS
+    if strangers:
+        raise ModelError(
+            f"“{path.name}” needs operations that FairDesk does not have: "
+            f"{', '.join(sorted(strangers))}.",
+            why="They are custom code of their author, which is not in the file.",
+            remedy="Ask for the model with standard ONNX operations.",
+        )
 
 
 def text(value: str | bytes) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.population.criterion import Criterion
+from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Rows
 
 #: Fewer instances are not worth a thread.
@@ -40,7 +40,7 @@ class Reference(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Plausibility:
-    """How plausible ``n`` pairs are, by `fairdesk.population.criterion.Criterion`.
+    """How plausible ``n`` pairs are, by `fairdesk.population.plausible.Criterion`.
 
     Attributes
     ----------
