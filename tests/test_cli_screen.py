@@ -118,7 +118,8 @@ def test_many_attributes_fit_one_screen_and_are_all_in_the_long_one(tmp_path, pr
     assert "  sex" in text
     for name in protected:
         assert f"\n  {name}" in everything
-    assert "  any of these  24 of 200" in everything or len(protected) == 1
+    together = "alone or both" if len(protected) == 2 else "any of these"
+    assert f"  {together}  24 of 200" in everything or len(protected) == 1
     assert ("more attribute" in text) is (len(protected) > 2)
 
 
