@@ -9,7 +9,7 @@ from typing import NamedTuple
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.observed import Observed, observed
 from fairdesk.answers.rates import decision_tables
-from fairdesk.answers.selection import answers, best_run, best_shares, pairs_found
+from fairdesk.answers.selection import best_run, best_shares, pairs_found
 from fairdesk.app.audit import Outcome, warnings_of
 from fairdesk.app.outputs import AUDIT_FILE, MANIFEST, OUTPUTS
 from fairdesk.audit.catalogue.method import QuestionKind
@@ -21,7 +21,9 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.log import recorded_agreement, recorded_note
 from fairdesk.cli.terminal import table_lines
 from fairdesk.document import blocks, proofs, subgroups
+from fairdesk.document.answers import answers
 from fairdesk.document.board import board
+from fairdesk.document.shares import study_sentences
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
 from fairdesk.results.groups import GroupLine, GroupTable
@@ -261,10 +263,7 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
             named = f"also impossible ones like {example}" if example else "possible or not"
             yield f"All combinations, {named}: {words.number(counted.hits)}."
         return
-    tables = decision_tables(audit.runs)
-    for study in comparisons.studies_of(spec, run.figures):
-        yield comparisons.study_sentence(spec, study)
-        yield comparisons.against_sentence(spec, study, tables)
+    yield from study_sentences(spec, run.figures, decision_tables(audit.runs))
     for share in comparisons.shares_of(run.figures):
         if share.whom == "data" and not comparisons.is_answered(spec, share):
             yield figures.share_statement(spec, share, run.figures).sentence

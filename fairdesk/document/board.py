@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed
 from fairdesk.answers.rates import decision_tables
-from fairdesk.answers.selection import answers, best_shares, main_shares
+from fairdesk.answers.selection import best_shares, main_shares
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.dumbbell import Dumbbell, Rate, Selected
+from fairdesk.document.answers import answers, headline
 from fairdesk.document.blocks import Board, Chart, Listed, Tile, chart_block
 from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.groups import GroupLine, GroupTable

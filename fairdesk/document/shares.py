@@ -108,16 +108,24 @@ def audit_studies(
     studies = comparisons.studies_of(spec, measured)
     if not studies:
         return blocks
-    for each in studies:
-        against = comparisons.against_sentence(spec, each, tables, measured)
-        said = f"{comparisons.study_sentence(spec, each)} {against}"
-        blocks.append(Text(said.rstrip()))
+    blocks += map(Text, study_sentences(spec, measured, tables))
     chart = Studies(tuple(studied(spec, each, _MOST_VALUES) for each in studies))
     caption = comparisons.study_caption(spec, studies)
     return [
         *blocks,
         chart_block(chart, caption=caption, key="study", evidence="observed"),
     ]
+
+
+def study_sentences(
+    spec: AuditSpec, measured: Sequence[Metric], tables: Sequence[GroupTable]
+) -> list[str]:
+    """Say what each audit study shows, and where it runs against the groups' own rates."""
+    said = []
+    for each in comparisons.studies_of(spec, measured):
+        against = comparisons.against_sentence(spec, each, tables, measured)
+        said.append(f"{comparisons.study_sentence(spec, each)} {against}".rstrip())
+    return said
 
 
 def comparison_tables(spec: AuditSpec, measured: Sequence[Metric]) -> list[Block]:

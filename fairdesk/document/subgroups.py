@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from fairdesk.answers.pictures import gaps_of, quoted
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.document import terms
@@ -23,6 +22,7 @@ from fairdesk.document.blocks import (
     chart_block,
     stated,
 )
+from fairdesk.document.pictures import gaps_of, quoted
 from fairdesk.document.subgroup import around, ends_of, grid
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate

@@ -11,7 +11,7 @@ from fairdesk.answers.rates import (
     ratio_sentence,
     without_misfit,
 )
-from fairdesk.answers.selection import answers
+from fairdesk.document.answers import answers
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.proofs import GroupRate, Proven, ProvenRates
 from fairdesk.wording import proofs as proof_words

@@ -6,17 +6,8 @@ import pytest
 
 from fairdesk.answers.answer import Question
 from fairdesk.answers.example import clearest, opposite
-from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed
-from fairdesk.answers.selection import (
-    answers,
-    best_run,
-    pair_statement,
-    pairs_found,
-    pooled,
-    reverse_sentence,
-    searches,
-)
+from fairdesk.answers.selection import best_run, pairs_found, pooled, searches
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
@@ -24,6 +15,7 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
+from fairdesk.document.answers import answers, headline, pair_statement, reverse_sentence
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
 from fairdesk.wording.proofs import population_note

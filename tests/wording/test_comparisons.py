@@ -3,14 +3,13 @@
 import msgspec
 import pytest
 
-from fairdesk.answers import pictures
 from fairdesk.answers.answer import Question
-from fairdesk.answers.headline import headline
-from fairdesk.answers.selection import answers
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.domain.companions import Companion, Move
 from fairdesk.data.domain.support import Support
 from fairdesk.data.formats.reading import read_table
+from fairdesk.document import pictures
+from fairdesk.document.answers import answers, headline
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import AuditStudy, ComparedRows, Share, StudiedValue
 from fairdesk.wording import comparisons, figures, words

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fairdesk.answers.answer import Answer, Question
-from fairdesk.answers.selection import answers
 from fairdesk.document import blocks
+from fairdesk.document.answers import answers
 from fairdesk.document.blocks import Statement
 from fairdesk.report.content.material import Material
 from fairdesk.report.sections.pairs import pair_key

@@ -7,11 +7,11 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers.answer import Question
-from fairdesk.answers.pictures import pairs_of
 from fairdesk.answers.rates import decision_tables
 from fairdesk.answers.selection import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.document import shares
+from fairdesk.document.pictures import pairs_of
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.answering import Run, tells_share

@@ -14,16 +14,16 @@ from PySide6.QtWidgets import QPushButton, QWidget
 
 from fairdesk.answers.answer import Answer, Question
 from fairdesk.answers.example import clearest, opposite
-from fairdesk.answers.headline import headline
 from fairdesk.answers.observed import Observed, observed
 from fairdesk.answers.rates import decision_tables, without_misfit
-from fairdesk.answers.selection import all_off, answers, best_run
+from fairdesk.answers.selection import all_off, best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
+from fairdesk.document.answers import answers, headline
 from fairdesk.document.board import board
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed
