@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from fairdesk.gui.kit.threads.collector import Collector
+from fairdesk.gui.app import Collector
 
 
 class Circle:

@@ -8,8 +8,8 @@ from fairdesk.answers.selection import main_shares
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.courses import course_of_estimate
 from fairdesk.charts.curves import Mark
+from fairdesk.document.shares import course_of_estimate
 from fairdesk.gui.kit import parts
 from fairdesk.gui.workspace.common.answering import shares
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, SHARE
