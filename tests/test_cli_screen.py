@@ -103,7 +103,7 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     assert f"{women[6]} %" == rate_of(records[0], records[0].lines[0]).replace(words.NBSP, " ")
     assert "! below 0.80" in text
     assert "SAME APPLICANT, SEX CHANGED: " in text
-    assert "  sex  6 of 200  3.0 %  4 lose, 2 gain" in text
+    assert "  only sex  6 of 200  3.0 %  4 lose, 2 gain" in text
     assert f"PROVEN     Of at least 156 applicants {phrases.UNAFFECTED} sex, 120" in text
     assert "EXAMPLES" in text
     assert text.splitlines()[-1].startswith("Done     4 methods")
@@ -117,8 +117,8 @@ def test_many_attributes_fit_one_screen_and_are_all_in_the_long_one(tmp_path, pr
     text, everything = shown(path), shown(path, everything=True)
     assert "  sex" in text
     for name in protected:
-        assert f"\n  {name}" in everything
-    together = "alone or both" if len(protected) == 2 else "any of these"
+        assert f"\n  only {name}" in everything
+    together = "sex, job or both" if len(protected) == 2 else "any of these"
     assert f"  {together}  24 of 200" in everything or len(protected) == 1
     assert ("more attribute" in text) is (len(protected) > 2)
 
@@ -161,7 +161,7 @@ def test_a_companion_that_is_not_confirmed_leaves_the_answer_open(tmp_path):
     text = screen.screen(
         found._replace(spec=msgspec.structs.replace(found.spec, domain=domain), runs=(run,))
     ).replace(words.NBSP, " ")
-    assert "  sex  not known yet    15.00 % if confirmed" in text
+    assert "  only sex  not known yet    15.00 % if confirmed" in text
     assert "  0 of 200" not in text
 
 

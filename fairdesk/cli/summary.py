@@ -216,8 +216,9 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
             unknown = comparisons.not_known(share, beside) or "not known yet"
             answered = comparisons.is_answered(spec, share)
             cells = _counts(share) if answered else (unknown, "", said.value.lower())
-            several = {1: words.quoted(share.attributes[0]), 2: "alone or both"}
-            rows.append((several.get(len(share.attributes), "any of these"), *cells))
+            several = words.together(share.attributes)
+            name = f"only {several}" if len(share.attributes) == 1 else several
+            rows.append((name if len(name) <= _NAME else "any of these", *cells))
     return rows
 
 
@@ -252,8 +253,9 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
     if run is None or not told:
         return
     along = [
-        f"when {each.by} changes, {comparisons.companion_text(spec.domain, each)}"
+        f"when {each.by} changes, {name} does too{colon}{pairs}"
         for each in spec.domain.support.companions
+        for name, colon, pairs in [comparisons.companion_text(spec.domain, each).partition(": ")]
     ]
     yield words.capital("; ".join(along))
     if not everything:
@@ -273,6 +275,8 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
     yield words.ending(run)
 
 
+#: Letters of the names of attributes that are changed together.
+_NAME = 24
 #: The word with which each answer begins.
 _LEADS = {
     Question.EXAMPLE: "EXAMPLES",
