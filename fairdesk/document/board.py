@@ -329,7 +329,7 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
         yield Tile(
             words.number(share.hits),
             say(
-                "of {people}: changing {names} would change the decision{how}.",
+                "of {people}: at least one tested change of {names} changes the decision{how}.",
                 people=words.counted(share.n_samples, spec.person),
                 names=words.together(share.attributes),
                 how=""
@@ -365,8 +365,8 @@ def _known(
 ) -> Iterator[str]:
     if compared:
         yield say(
-            "Selected means: the decision is “{outcome}”. All {people} in the data were counted, "
-            "none sampled.",
+            "Selected means: the decision is “{outcome}”. The numbers are exact for the {people} "
+            "in the data; the lines show how far rates could differ for others like them.",
             outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
             people=words.plural(spec.person),
         )
@@ -478,8 +478,10 @@ def _studied(
         )
         if reverse is not None:
             said = say(
-                "{said}, against the gap between them",
+                "{said}, though {group} are selected {less} often",
                 said=said,
+                group=people(spec, table, reverse[0]),
+                less=say("less") if reverse[2] else say("more"),
             )
         yield f"{said}."
 

@@ -388,7 +388,8 @@ def study_sentence(spec: AuditSpec, study: AuditStudy) -> str:
         for place, each in enumerate(shown_values(study))
     ]
     return say(
-        "{said}. As recorded, {n} are.",
+        "{said}. With their own {name}, {n} are.",
+        name=words.quoted(study.attribute),
         said=words.capital("; ".join(parts)),
         n=words.number(study.actual),
     )

@@ -309,8 +309,9 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     if least := max(-twice, only_together):
         said.append(
             say(
-                "For {n} others at least it changes only when several of these change together.",
+                "At least {n} of these {hits} change only when several of these change together.",
                 n=words.number(least),
+                hits=words.number(whole.hits),
             )
         )
     return tuple(said)

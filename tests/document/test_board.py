@@ -53,7 +53,7 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     )
     assert second.number == "3"
     assert plain(second.text).startswith(
-        "of 200 applicants: changing sex, job or both would change"
+        "of 200 applicants: at least one tested change of sex, job or both changes"
     )
     assert any(each.startswith("If only sex changes, ") for each in items(made, phrases.KNOWN))
     assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")

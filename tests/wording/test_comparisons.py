@@ -174,7 +174,7 @@ def test_the_audit_study_is_one_sentence_a_table_and_a_chart(spec):
     said = comparisons.study_sentence(spec, STUDY)
     assert said == (
         "Had sex been male for all of these 180 applicants, 93 would be selected; had it been "
-        "female, 99. As recorded, 90 are."
+        "female, 99. With their own sex, 90 are."
     )
     moving = with_support(spec, companions=(JOB,))
     assert "180 applicants (and job with it), 93" in comparisons.study_sentence(moving, STUDY)

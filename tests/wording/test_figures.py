@@ -632,7 +632,7 @@ def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
     # those whom neither changes alone are not lost between the lines
     more = msgspec.structs.replace(both, hits=25)
     assert figures.directed_by_value(spec, [more, share, age])[-1] == (
-        "For 2 others at least it changes only when several of these change together."
+        "At least 2 of these 25 change only when several of these change together."
     )
     job = msgspec.structs.replace(share, attributes=("job",))
     every = msgspec.structs.replace(both, attributes=("sex", "age", "job"))

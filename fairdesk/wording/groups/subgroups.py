@@ -136,7 +136,7 @@ def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         "corrected for these {n} tests."
         if mined.texts
         else "{n} subgroups defined by {about} were tested{by}. Each contains at least {least} of "
-        "{data}. Intervals and p-values are corrected for these {n} tests.",
+        "{data}. The intervals and p-values of the table are corrected for these {n} tests.",
         by=_counting(spec, mined.outcome),
         **values,
     )
