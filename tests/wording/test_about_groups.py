@@ -256,8 +256,8 @@ def test_rates_say_what_is_counted_where_it_is_not_the_favourable_decision(spec)
 def test_what_was_examined_is_told(spec):
     assert plain(subgroup_words.mined_sentence(spec, MINED)) == (
         "1,590 subgroups defined by sex, job and age were tested. Each contains at least 5 % of "
-        "the data. The intervals and p-values of the table are corrected for these 1,590 tests. For "
-        "this, 83,000 copies of data rows with one other value slightly changed were tested."
+        "the data. The intervals and p-values of the table are corrected for these 1,590 tests. "
+        "For this, 83,000 copies of data rows with one other value slightly changed were tested."
     )
     none = msgspec.structs.replace(MINED, rule_sets=0)
     assert plain(subgroup_words.mined_sentence(spec, none)) == (
