@@ -40,7 +40,7 @@ TOPICS = {
     "start": "index.md#where-to-begin",
     "step DATA": "how-to/own-data.md#check-how-the-table-was-read",
     "step MODEL": "how-to/own-data.md#check-how-the-model-is-read",
-    "step PEOPLE": "tutorial.md#3-the-protected-attributes",
+    "step ATTRIBUTES": "tutorial.md#3-the-protected-attributes",
     "step CHECKS": CHOICE,
     "step REVIEW": "tutorial.md#5-review",
     "Overview": "tutorial.md#see-all-answers-at-once",
