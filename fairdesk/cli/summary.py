@@ -84,9 +84,7 @@ class Finished(NamedTuple):
     def verdict(self) -> str:
         """The answer of the page for those who decide; empty without rates of groups."""
         tabled = self.tables("decisions") or self.tables("label")
-        said = board(self.spec, self.runs, self.seen).answer if tabled else ""
-        # the question is not on the screen
-        return f"Are groups treated equally? {said}" if said.startswith("No: ") else said
+        return board(self.spec, self.runs, self.seen).answer if tabled else ""
 
     @property
     def answers(self) -> tuple[Answer, ...]:

@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from distributed import Future
 
 
+log = logging.getLogger(__name__)
+#: On so many workers a shard is tried, besides those that died with it.
+_TRIES = 2
+#: Errors that another worker may not meet: those of the process or the computer.
+_OF_A_WORKER = (WorkerError, ModelError, ClusterError)
+
+
 class Keeping:
     """Has contents kept on workers, each once.
 
@@ -64,15 +71,6 @@ class Keeping:
                     worker=address,
                 )
         return [self._kept[address, digest] for digest in digests]
-
-
-log = logging.getLogger(__name__)
-
-
-#: On so many workers a shard is tried, besides those that died with it.
-_TRIES = 2
-#: Errors that another worker may not meet: those of the process or the computer.
-_OF_A_WORKER = (WorkerError, ModelError, ClusterError)
 
 
 @dataclass(slots=True)

@@ -249,7 +249,7 @@ def _answer(
         return f"{none} {changing}".strip()
     # with equal outcomes by group, single decisions may still depend on them
     depends = share is not None and bool(share.hits)
-    no = say("No: {said}" if depends else "Not in outcomes: {said}", said=rates)
+    no = say("Not equally: {said}" if depends else "Not in outcomes: {said}", said=rates)
     first = no if unequal else words.capital(rates)
     return f"{first} {_records(shown)}".strip()
 
@@ -467,23 +467,25 @@ def _studied(
         ]
         if table is None or best is None or not found:
             continue
-        asked = [each for each in found if people(spec, table, each[1]) in named]
-        _, line, more = max(asked or found, key=itemgetter(0))
-        reverse = comparisons.against(spec, study, tables)
-        said = say(
-            "Had all been {group}, {more} would be selected than as {best}",
-            group=people(spec, table, line if reverse is None else reverse[0]),
-            more=say("more") if (more if reverse is None else reverse[2]) else say("fewer"),
-            best=people(spec, table, best),
+        if (reverse := comparisons.against(spec, study, tables)) is not None:
+            line, _, more = reverse
+            text = "{said}, though {group} are selected {rate} often."
+        else:
+            asked = [each for each in found if people(spec, table, each[1]) in named]
+            _, line, more = max(asked or found, key=itemgetter(0))
+            text = "{said}."
+        group = people(spec, table, line)
+        yield say(
+            text,
+            said=say(
+                "Had all been {group}, {more} would be selected than as {best}",
+                group=group,
+                more=say("more") if more else say("fewer"),
+                best=people(spec, table, best),
+            ),
+            group=group,
+            rate=say("less") if more else say("more"),
         )
-        if reverse is not None:
-            said = say(
-                "{said}, though {group} are selected {less} often",
-                said=said,
-                group=people(spec, table, reverse[0]),
-                less=say("less") if reverse[2] else say("more"),
-            )
-        yield f"{said}."
 
 
 def _of_one(run: Run, share: Share) -> list[Share]:

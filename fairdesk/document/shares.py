@@ -33,10 +33,24 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import ExcessChange, Share
 from fairdesk.wording import comparisons, figures, words
-from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import fixed, say
+from fairdesk.wording.rules import combination_text
 
 _PERCENT = f"{words.NBSP}%"
+
+
+#: Values of each protected attribute in the chart of an audit study.
+_MOST_VALUES = 12
+#: Sets of protected attributes in a table.
+_MOST_SETS = 60
+#: In which order shares are listed: data rows before combinations.
+_ORDER = ("data", "domain", "perturbed")
+_SETS_HEADER = fixed(
+    (
+        *("Protected attributes", "Decision changes", "Gap in selection rates"),
+        *("Highest rate", "Lowest rate"),
+    )
+)
 
 
 def course_of_estimate(share: Share) -> Drawing:
@@ -68,20 +82,6 @@ def course_of_estimate(share: Share) -> Drawing:
     )
 
 
-#: Values of each protected attribute in the chart of an audit study.
-_MOST_VALUES = 12
-#: Sets of protected attributes in a table.
-_MOST_SETS = 60
-#: In which order shares are listed: data rows before combinations.
-_ORDER = ("data", "domain", "perturbed")
-_SETS_HEADER = fixed(
-    (
-        *("Protected attributes", "Decision changes", "Gap in selection rates"),
-        *("Highest rate", "Lowest rate"),
-    )
-)
-
-
 def compose(
     spec: AuditSpec, run: RunRecord | RunState, tables: Sequence[GroupTable]
 ) -> list[Block]:
@@ -97,7 +97,11 @@ def compose(
     pictures = [] if grouped else bars(spec, run.figures)
     blocks: list[Block] = [
         *([statement(spec, measured[0], run.figures)] if measured else []),
-        *(stated(figures.excess_statement(spec, each)) for each in _excesses(run.figures)),
+        *(
+            stated(figures.excess_statement(spec, each))
+            for each in run.figures
+            if isinstance(each, ExcessChange)
+        ),
         *audit_studies(spec, run.figures, tables),
         *pictures[:1],
         *grouped,
@@ -338,6 +342,7 @@ def gaps_between_groups(spec: AuditSpec, measured: Sequence[Metric]) -> list[Gri
         share, gap = share_of.get(names), gap_of.get(names)
         cells = (say("not tested"), "–", "–")
         if gap is not None:
+            best, worst = (words.shown_percent(of, 1) for of in (gap.best_rate, gap.worst_rate))
             cells = (
                 say(
                     "{gap} percentage points ({low} to {high})",
@@ -345,8 +350,8 @@ def gaps_between_groups(spec: AuditSpec, measured: Sequence[Metric]) -> list[Gri
                     low=words.number(100 * gap.low, 1),
                     high=words.number(100 * gap.high, 1),
                 ),
-                _group(spec, gap.attributes, gap.best, gap.best_rate),
-                _group(spec, gap.attributes, gap.worst, gap.worst_rate),
+                f"{combination_text(spec, gap.attributes, gap.best)}: {best}",
+                f"{combination_text(spec, gap.attributes, gap.worst)}: {worst}",
             )
         changes = say("not tested") if share is None else figures.share_cell(share)
         rows.append((words.listed(names), changes, *cells))
@@ -368,13 +373,3 @@ def gaps_between_groups(spec: AuditSpec, measured: Sequence[Metric]) -> list[Gri
             note=note,
         )
     ]
-
-
-def _group(spec: AuditSpec, names: Sequence[str], codes: Sequence[float], rate: float) -> str:
-    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
-    values = [name_of(attributes[name], code) for name, code in zip(names, codes, strict=True)]
-    return f"{', '.join(values)}: {words.shown_percent(rate, 1)}"
-
-
-def _excesses(measured: Iterable[Metric]) -> list[ExcessChange]:
-    return [each for each in measured if isinstance(each, ExcessChange)]

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 _PERIOD = 500
 
 
+#: The least width of a card.
+_LEAST = 380
+
+
 class Finishing(QObject):
     """Makes one finished audit at a time.
 
@@ -251,10 +255,6 @@ class SampleCard(Card):
         self.busy.say(text if self._mine else "")
         self._mine = self._mine and bool(text)
         self.show_finished()
-
-
-#: The least width of a card.
-_LEAST = 380
 
 
 class StartPage(QWidget):

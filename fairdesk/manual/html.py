@@ -18,6 +18,14 @@ from fairdesk.manual.places import ANCHOR, DEFINITION
 _BEFORE, _AFTER = 40, 90
 
 
+#: What MkDocs is told about a page, above its title.
+_ABOUT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
+#: A remark with a title.
+_REMARK = re.compile(r'^!!! \w+ "([^"]*)"\n((?:(?: {4}.*)?\n)+)', re.MULTILINE)
+_TERM = re.compile(r'<dt><a name="([^"]+)"></a>(.*?)</dt><dd>(.*)</dd>')
+_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
 class Hit(NamedTuple):
     """A section that holds every word that was looked for.
 
@@ -59,14 +67,6 @@ def _excerpt(text: str, words: list[str]) -> str:
     at = min(places, default=0)
     begin, end = max(0, at - _BEFORE), at + _AFTER
     return f"{'…' if begin else ''}{text[begin:end].strip()}{'…' if end < len(text) else ''}"
-
-
-#: What MkDocs is told about a page, above its title.
-_ABOUT = re.compile(r"\A---\n.*?\n---\n", re.DOTALL)
-#: A remark with a title.
-_REMARK = re.compile(r'^!!! \w+ "([^"]*)"\n((?:(?: {4}.*)?\n)+)', re.MULTILINE)
-_TERM = re.compile(r'<dt><a name="([^"]+)"></a>(.*?)</dt><dd>(.*)</dd>')
-_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 
 
 @dataclass

@@ -11,6 +11,13 @@ ANCHOR = re.compile(r"\s*\{ *#([\w.-]+) *\}\s*$")
 DEFINITION = re.compile(r"^(?![ #>|`-])(\S.*)\n:   (.*(?:\n(?: {4}.*\S.*))*)\n", re.MULTILINE)
 
 
+FIRST = "index.md"
+TERMS = "terms.md"
+CHOICE = "how-to/choose-a-figure.md"
+METHODS = "reference/methods.md"
+FIGURES = "reference/figures.md"
+
+
 class Chapter(NamedTuple):
     """Pages under one heading of the contents, titles by their places; or a page by itself."""
 
@@ -61,13 +68,6 @@ CONTENTS = (
     ),
     Chapter("", {"terms.md": "Terms", "comparison.md": "Comparison with other tools"}),
 )
-
-
-FIRST = "index.md"
-TERMS = "terms.md"
-CHOICE = "how-to/choose-a-figure.md"
-METHODS = "reference/methods.md"
-FIGURES = "reference/figures.md"
 
 
 def method_place(method: str) -> str:

@@ -84,19 +84,19 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
 }
 
 
+Format = Literal["pdf", "html", "json"]
+#: What stands beside a report, under its name and this.
+SIDECAR = ".manifest.json"
+#: A title longer than this is cut in the running header, never on the cover.
+_HEADER = 80
+
+
 def sections(material: Material) -> tuple[Section, ...]:
     """Make the sections of a report, in the order of its template."""
     return tuple(
         msgspec.structs.replace(_MAKERS[chapter](material), key=chapter)
         for chapter in material.chapters
     )
-
-
-Format = Literal["pdf", "html", "json"]
-#: What stands beside a report, under its name and this.
-SIDECAR = ".manifest.json"
-#: A title longer than this is cut in the running header, never on the cover.
-_HEADER = 80
 
 
 class Written(msgspec.Struct, frozen=True):

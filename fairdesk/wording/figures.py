@@ -290,7 +290,7 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     together = [share for share in of_data if len(share.attributes) == len(alone) > 1]
     if not together:
         return tuple(said)
-    (whole,) = together[:1]
+    whole = together[0]
     twice = sum(share.hits for share in alone) - whole.hits
     # rows that lose and rows that gain are others, so each of the two leaves so many at least
     only_together = sum(

@@ -50,9 +50,6 @@ RATES = fixed(
     "bounds, for the protected values tested. It is not the rate of real individuals, and does not "
     "show why groups differ."
 )
-#: What stands where no share is proven to be above zero, and what it means: pairs may be known.
-NONE_PROVEN = fixed("none proven so far")
-NONE_MEANS = fixed("“None proven so far” does not mean that there are none: pairs may be known.")
 
 
 def population_note(spec: AuditSpec) -> str:

@@ -16,7 +16,7 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.proofs import GroupRate, Proven, ProvenRates
 from fairdesk.wording import proofs as proof_words
 from tests import phrases
-from tests.answers.test_selection import run
+from tests.document.test_answers import run
 from tests.report.building import people_store
 
 replace = msgspec.structs.replace

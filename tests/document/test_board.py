@@ -12,8 +12,8 @@ from fairdesk.document.board import board, fraction, people
 from fairdesk.report.render.drawing import with_drawings
 from fairdesk.results.individual import AuditStudy, StudiedValue
 from tests import phrases
-from tests.answers.test_selection import ROWS, run
-from tests.answers.test_selection import seen as seen_of
+from tests.document.test_answers import ROWS, run
+from tests.document.test_answers import seen as seen_of
 from tests.report.building import people_store
 from tests.wording.test_about_groups import BLACK, TABLE, WHITE
 from tests.wording.test_comparisons import JOB, with_support
@@ -44,7 +44,7 @@ def texts(made):
 def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_selected(spec):
     made = board(spec, [run(1, "groups", LABELS, TABLE), run(2, "estimate", ROWS, SEX)])
     assert made.question == "Does the model treat women and men equally?"
-    said = f"No: women are selected at about two thirds {phrases.OF_THE_RATE_OF} men."
+    said = f"Not equally: women are selected at about two thirds {phrases.OF_THE_RATE_OF} men."
     assert made.answer.startswith(said)
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (

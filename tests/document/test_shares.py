@@ -68,8 +68,8 @@ def test_sets_of_attributes_are_listed_the_one_that_changes_most_first(spec):
     assert [row[0] for row in table.rows] == ["age and sex", "sex"]
     assert table.rows[0][2] == "not tested"
     assert table.rows[1][2] == "7.1 percentage points (6.0 to 8.2)"
-    assert table.rows[1][3].replace("\u00a0", " ") == "male: 31.2 %"
-    assert table.rows[1][4].startswith("female: 24.1")
+    assert table.rows[1][3].replace("\u00a0", " ") == "sex = male: 31.2 %"
+    assert table.rows[1][4].startswith("sex = female: 24.1")
     # a table has them all: bars would say it twice
     assert not any(isinstance(each, Chart) and each.key.startswith("bars") for each in blocks)
     (alone,) = grid(composed(spec, GAP, method="themis"), "sets").rows

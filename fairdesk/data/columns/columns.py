@@ -42,6 +42,13 @@ _USUAL = "cp1252"
 _CONTROLS = "fairdesk.controls"
 
 
+T = TypeVar("T", OddCell, Garbled)
+#: A float that is a whole number of thousandths, times 1000, is so near to a whole number.
+_ROUNDING = 1e-3
+#: Of a garbled text so much is listed.
+_LONGEST = 200
+
+
 def meant(text: str, encoding: str = _USUAL) -> str:
     """Return what a text was meant to be; the text itself where nothing shows that it is garbled.
 
@@ -87,14 +94,6 @@ def _control(error: UnicodeError) -> tuple[bytes, int]:
 
 
 codecs.register_error(_CONTROLS, _control)
-
-
-T = TypeVar("T", OddCell, Garbled)
-
-#: A float that is a whole number of thousandths, times 1000, is so near to a whole number.
-_ROUNDING = 1e-3
-#: Of a garbled text so much is listed.
-_LONGEST = 200
 
 
 def typed(

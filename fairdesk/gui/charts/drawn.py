@@ -44,6 +44,15 @@ from fairdesk.gui.kit import parts, theme, tips
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import aligned, head_columns, read_only
 
+#: The least height of a chart; rows of its table at most.
+_LEAST, _MOST_ROWS = 80, 200
+_STEPS = {
+    Qt.Key.Key_Left: ("across", -1),
+    Qt.Key.Key_Right: ("across", 1),
+    Qt.Key.Key_Up: ("down", -1),
+    Qt.Key.Key_Down: ("down", 1),
+}
+
 
 class Twin(QTableWidget):
     """Shows a chart's numbers."""
@@ -98,10 +107,6 @@ def _grouped(text: str) -> str:
     return f"{sign}{int(whole.removeprefix('-') or '0'):,}{point}{rest}"
 
 
-#: The least height of a chart; rows of its table at most.
-_LEAST, _MOST_ROWS = 80, 200
-
-
 class Drawable(Layable, Protocol):
     """What a chart with its table shows."""
 
@@ -114,13 +119,6 @@ class Drawable(Layable, Protocol):
 
 
 Shown = TypeVar("Shown", bound=Drawable)
-
-_STEPS = {
-    Qt.Key.Key_Left: ("across", -1),
-    Qt.Key.Key_Right: ("across", 1),
-    Qt.Key.Key_Up: ("down", -1),
-    Qt.Key.Key_Down: ("down", 1),
-}
 
 
 class DrawnChart(QWidget, Generic[Shown]):

@@ -73,14 +73,14 @@ TOPICS = {
 }
 
 
-def place_of(topic: str) -> str:
-    """Return the place of a topic; dialogs without one, such as messages, have the first page."""
-    return topic if ".md" in topic else TOPICS.get(topic, FIRST)
-
-
 _PLACE = Qt.ItemDataRole.UserRole
 #: So many results of a search are listed.
 _MOST = 100
+
+
+def place_of(topic: str) -> str:
+    """Return the place of a topic; dialogs without one, such as messages, have the first page."""
+    return topic if ".md" in topic else TOPICS.get(topic, FIRST)
 
 
 class HelpWindow(QWidget):

@@ -50,6 +50,12 @@ _AT_ONCE = 5_000
 _SEEN = 120_000
 
 
+#: A label comes from so many of the nearest real people.
+NEIGHBOURS = 15
+Source = Literal["majority", "similar", "model", "neighbours"]
+Classes = NDArray[np.int64]
+
+
 class Ensemble:
     """The five, trained; where they would take long, with parameters that are quick.
 
@@ -189,13 +195,6 @@ def _shuffled(targets: NDArray[np.int64], rng: np.random.Generator) -> NDArray[n
     order = rng.permutation(len(targets))
     _, first = np.unique(targets[order], return_index=True)
     return np.concatenate([order[first], np.delete(order, first)])
-
-
-#: A label comes from so many of the nearest real people.
-NEIGHBOURS = 15
-
-Source = Literal["majority", "similar", "model", "neighbours"]
-Classes = NDArray[np.int64]
 
 
 def label(

@@ -48,6 +48,12 @@ if TYPE_CHECKING:
 Float64 = NDArray[np.float64]
 
 
+#: No boosted model of a table is larger.
+_MOST_BYTES = 1 << 29
+_XGBOOST = "xgboost.Booster(model_file=“old.model”).save_model(“model.json”)"
+_LIGHTGBM = "booster.save_model(“model.txt”)"
+
+
 class BoostedModel:
     """Boosted trees, or a boosted linear model: numbers, computed by compiled loops.
 
@@ -153,12 +159,6 @@ def given(body: Ensemble | Linear, matrix: Float64) -> Float64:
     named = body.categorical
     rows[:, named] = np.trunc(rows[:, named])
     return rows
-
-
-#: No boosted model of a table is larger.
-_MOST_BYTES = 1 << 29
-_XGBOOST = "xgboost.Booster(model_file=“old.model”).save_model(“model.json”)"
-_LIGHTGBM = "booster.save_model(“model.txt”)"
 
 
 def open_boosted(path: Path, kind: str) -> OpenedModel:

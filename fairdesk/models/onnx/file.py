@@ -42,6 +42,17 @@ from fairdesk.models.structure.networks import structure_of_forest, structure_of
 from fairdesk.models.structure.types import Forest, ModelStructure, OpaqueError
 from fairdesk.results.events import Scores
 
+_TREES = frozenset({"TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor"})
+#: What reads text that people wrote.
+_READERS = frozenset({"StringNormalizer", "TfIdfVectorizer", "Tokenizer"})
+#: Under what names authors note their inputs and classes.
+_INPUT_NOTES = ("feature_names", "features", "feature_order", "columns", "input_names")
+_CLASS_NOTES = ("class_names", "classes", "labels")
+#: Protobuf cannot hold more in one file.
+MOST_BYTES = 2 * 1024**3
+#: How far apart ONNX Runtime and the dense layers may be.
+_AGREES = 1e-5
+
 
 class OnnxModel:
     """An ONNX model.
@@ -160,18 +171,6 @@ class OnnxModel:
                 )
             columns[:, places] = [list(row.values()) for row in answers]
         return columns
-
-
-_TREES = frozenset({"TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor"})
-#: What reads text that people wrote.
-_READERS = frozenset({"StringNormalizer", "TfIdfVectorizer", "Tokenizer"})
-#: Under what names authors note their inputs and classes.
-_INPUT_NOTES = ("feature_names", "features", "feature_order", "columns", "input_names")
-_CLASS_NOTES = ("class_names", "classes", "labels")
-#: Protobuf cannot hold more in one file.
-MOST_BYTES = 2 * 1024**3
-#: How far apart ONNX Runtime and the dense layers may be.
-_AGREES = 1e-5
 
 
 def open_onnx(path: Path, *, output: str = "") -> OnnxModel:

@@ -29,6 +29,31 @@ _OTHER_RULES = frozenset({"az", "lt", "tr"})
 _NAME = re.compile(r"([a-z]{2,3})(_[A-Z]{2})?\.(UTF-8|utf8|utf-8)")
 
 
+#: Tensors of ONNX by their names, as NumPy has them; text as Python objects.
+KINDS: dict[str, type] = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(int16)": np.int16,
+    "tensor(int8)": np.int8,
+    "tensor(uint64)": np.uint64,
+    "tensor(uint32)": np.uint32,
+    "tensor(uint16)": np.uint16,
+    "tensor(uint8)": np.uint8,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": object,
+}
+_LOCALE = re.compile(r"Failed to construct locale with name:([\w.@-]+)")
+LENT = (
+    "The model was made for the language setting “{}”, which this computer does not have. Its "
+    "outputs are the same: capital letters become lower case by the same rules."
+)
+#: Numbers of one batch of a fixed size.
+_MOST_NUMBERS = 2**26
+
+
 def lend(name: str) -> bool:
     """Make a locale known to this process under a name that the system does not have.
 
@@ -61,24 +86,6 @@ def lend(name: str) -> bool:
     known = os.environ.get("LOCPATH")
     os.environ["LOCPATH"] = f"{known}:{folder}" if known else str(folder)
     return True
-
-
-#: Tensors of ONNX by their names, as NumPy has them; text as Python objects.
-KINDS: dict[str, type] = {
-    "tensor(float)": np.float32,
-    "tensor(double)": np.float64,
-    "tensor(float16)": np.float16,
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-    "tensor(int16)": np.int16,
-    "tensor(int8)": np.int8,
-    "tensor(uint64)": np.uint64,
-    "tensor(uint32)": np.uint32,
-    "tensor(uint16)": np.uint16,
-    "tensor(uint8)": np.uint8,
-    "tensor(bool)": np.bool_,
-    "tensor(string)": object,
-}
 
 
 def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
@@ -121,13 +128,6 @@ def session_of(path: Path, data: bytes) -> tuple[Any, tuple[str, ...]]:
         return session, warnings
 
 
-_LOCALE = re.compile(r"Failed to construct locale with name:([\w.@-]+)")
-LENT = (
-    "The model was made for the language setting “{}”, which this computer does not have. Its "
-    "outputs are the same: capital letters become lower case by the same rules."
-)
-
-
 def tensors_of(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], int]:  # noqa: ANN401 - as above
     """Return what the model takes, and how many rows at once; 0 where any number."""
     entries = session.get_inputs()
@@ -150,10 +150,6 @@ def tensors_of(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], in
             remedy="Export the model for a variable number of rows.",
         )
     return tensors, max(sizes, default=0)
-
-
-#: Numbers of one batch of a fixed size.
-_MOST_NUMBERS = 2**26
 
 
 def is_length(length: object) -> bool:

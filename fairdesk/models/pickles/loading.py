@@ -45,6 +45,18 @@ _TREES = frozenset({"DecisionTreeClassifier", "ExtraTreeClassifier"})
 _LIBRARIES = ("sklearn.", "imblearn.")
 
 
+#: So many refused names are told.
+_MOST_NAMES = 6
+#: An archive that unpacks to more is refused.
+_MOST_BYTES = 4 << 30
+#: What installs a library that models need.
+_GET = {
+    "xgboost": "pip install “fairdesk[boosting]”",
+    "lightgbm": "pip install “fairdesk[boosting]”",
+    "imblearn": "pip install imbalanced-learn",
+}
+
+
 def misread(thing: object) -> str:
     """Return why what was opened answers otherwise than when it was saved.
 
@@ -100,18 +112,6 @@ def _parts(thing: object) -> Iterator[object]:
         elif type(part).__module__.startswith(_LIBRARIES):
             yield part
             waiting.extend(getattr(part, "__dict__", {}).values())
-
-
-#: So many refused names are told.
-_MOST_NAMES = 6
-#: An archive that unpacks to more is refused.
-_MOST_BYTES = 4 << 30
-#: What installs a library that models need.
-_GET = {
-    "xgboost": "pip install “fairdesk[boosting]”",
-    "lightgbm": "pip install “fairdesk[boosting]”",
-    "imblearn": "pip install imbalanced-learn",
-}
 
 
 @dataclass(frozen=True)

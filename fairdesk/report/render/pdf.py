@@ -38,6 +38,47 @@ _PLAIN = re.compile(
 )
 
 
+_LOOK = Path(__file__).with_name("look")
+_MAIN = _LOOK / "report.typ"
+_STANDARDS: dict[Standard, list[PDFStandard]] = {
+    "ua-1+a-3a": ["ua-1", "a-3a"],
+    "ua-1": ["ua-1"],
+    "a-3a": ["a-3a"],
+    "a-2a": ["a-2a"],
+    "none": [],
+}
+#: What a standard promises, for a reader who is told that a file could not keep it.
+_PROMISES: dict[Standard, str] = {
+    "ua-1+a-3a": "PDF/UA-1 and PDF/A-3a",
+    "ua-1": "PDF/UA-1",
+    "a-3a": "PDF/A-3a",
+    "a-2a": "PDF/A-2a",
+    "none": "",
+}
+#: The fonts of running text, of tables and headings, and of what is to be copied exactly; then
+#: those of other scripts and signs, in the order in which they are asked. The last is typst's.
+_FONTS = {"serif": "Source Serif 4", "sans": "Source Sans 3", "mono": "Source Code Pro"}
+_OTHER_FONTS = (
+    *("Source Sans 3", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
+    *("Noto Sans Thai", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Armenian"),
+    *("Noto Sans Georgian", "Droid Sans Fallback", "NanumSquare", "Noto Emoji"),
+    "DejaVu Sans Mono",
+)
+#: Characters that nothing draws, that no SVG or standard allows, or that would only confuse what
+#: stands around them: controls, invisible ones, private ones.
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufdd0-\ufdef"
+    r"\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U0010ffff]"
+)
+#: Typst keeps what it computed, of a report half a gigabyte, for so many compilations that follow.
+_KEPT_FOR = 10
+#: Whether this process has set pages before.
+_keeps = threading.Event()
+_EVIDENCE = ("proven", "estimated", "observed", "example")
+#: Width and height in points.
+_SIZES: dict[str, tuple[float, float]] = {"a4": (595.28, 841.89), "us-letter": (612.0, 792.0)}
+
+
 class Letters(msgspec.Struct, frozen=True):
     """A text on a drawing.
 
@@ -91,47 +132,6 @@ def parted(svg: str) -> tuple[str, tuple[Letters, ...]]:
         return ""
 
     return _TEXT.sub(kept, svg), tuple(letters)
-
-
-_LOOK = Path(__file__).with_name("look")
-_MAIN = _LOOK / "report.typ"
-_STANDARDS: dict[Standard, list[PDFStandard]] = {
-    "ua-1+a-3a": ["ua-1", "a-3a"],
-    "ua-1": ["ua-1"],
-    "a-3a": ["a-3a"],
-    "a-2a": ["a-2a"],
-    "none": [],
-}
-#: What a standard promises, for a reader who is told that a file could not keep it.
-_PROMISES: dict[Standard, str] = {
-    "ua-1+a-3a": "PDF/UA-1 and PDF/A-3a",
-    "ua-1": "PDF/UA-1",
-    "a-3a": "PDF/A-3a",
-    "a-2a": "PDF/A-2a",
-    "none": "",
-}
-#: The fonts of running text, of tables and headings, and of what is to be copied exactly; then
-#: those of other scripts and signs, in the order in which they are asked. The last is typst's.
-_FONTS = {"serif": "Source Serif 4", "sans": "Source Sans 3", "mono": "Source Code Pro"}
-_OTHER_FONTS = (
-    *("Source Sans 3", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari"),
-    *("Noto Sans Thai", "Noto Sans Bengali", "Noto Sans Tamil", "Noto Sans Armenian"),
-    *("Noto Sans Georgian", "Droid Sans Fallback", "NanumSquare", "Noto Emoji"),
-    "DejaVu Sans Mono",
-)
-#: Characters that nothing draws, that no SVG or standard allows, or that would only confuse what
-#: stands around them: controls, invisible ones, private ones.
-_UNPRINTABLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060-\u206f\ud800-\uf8ff\ufdd0-\ufdef"
-    r"\ufeff\ufff0-\ufffb\ufffe\uffff\U000e0000-\U0010ffff]"
-)
-#: Typst keeps what it computed, of a report half a gigabyte, for so many compilations that follow.
-_KEPT_FOR = 10
-#: Whether this process has set pages before.
-_keeps = threading.Event()
-_EVIDENCE = ("proven", "estimated", "observed", "example")
-#: Width and height in points.
-_SIZES: dict[str, tuple[float, float]] = {"a4": (595.28, 841.89), "us-letter": (612.0, 792.0)}
 
 
 class Document(NamedTuple):

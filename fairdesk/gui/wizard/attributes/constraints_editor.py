@@ -39,6 +39,14 @@ from fairdesk.wording.words import counted, joined, number, percent
 MOST_SHOWN = 20
 
 
+_EXAMPLES = (
+    "For example: years_employed <= age - 14; relationship = Husband implies sex = Male; "
+    "education_num is determined by education."
+)
+#: A greater share of rows that break a constraint stands out.
+_MANY = 0.05
+
+
 class AbsentList(QWidget):
     """Proposes constraints. They are looked for in the background; without any it is not seen.
 
@@ -193,14 +201,6 @@ class ConstraintField(QLineEdit):
         self.setText(f"{before}{chosen.text}{gap}{after.lstrip()}")
         self.setCursorPosition(len(before) + len(chosen.text) + len(gap))
         self.suggest()
-
-
-_EXAMPLES = (
-    "For example: years_employed <= age - 14; relationship = Husband implies sex = Male; "
-    "education_num is determined by education."
-)
-#: A greater share of rows that break a constraint stands out.
-_MANY = 0.05
 
 
 @dataclass(frozen=True)

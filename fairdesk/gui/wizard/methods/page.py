@@ -57,6 +57,20 @@ NAMES = {
 }
 
 
+_KEY = Qt.ItemDataRole.UserRole
+_LENGTHS = {
+    Length.QUICK: "&1 minute",
+    Length.STANDARD: "10 &minutes",
+    Length.THOROUGH: "1 &hour",
+    Length.UNTIL_DONE: "&Until completion",
+}
+#: What a repair begins with, and where more of it is asked.
+_AFTERWARDS = (
+    "It comes last and uses the default parameters. Choose how augmentation rows are labelled, "
+    "and how many there are, on the Mitigation page, where it can be run again."
+)
+
+
 class KindCard(Card):
     """One kind of plan."""
 
@@ -144,9 +158,6 @@ class KindCards(QWidget):
         self.cards[chosen].button.setChecked(True)
 
 
-_KEY = Qt.ItemDataRole.UserRole
-
-
 class MethodOrder(Card):
     """Lists what was chosen, and lets it be moved.
 
@@ -221,19 +232,6 @@ class MethodOrder(Card):
     def _move(self, by: int) -> None:
         if self.key:
             self.moved.emit(self.key, by)
-
-
-_LENGTHS = {
-    Length.QUICK: "&1 minute",
-    Length.STANDARD: "10 &minutes",
-    Length.THOROUGH: "1 &hour",
-    Length.UNTIL_DONE: "&Until completion",
-}
-#: What a repair begins with, and where more of it is asked.
-_AFTERWARDS = (
-    "It comes last and uses the default parameters. Choose how augmentation rows are labelled, "
-    "and how many there are, on the Mitigation page, where it can be run again."
-)
 
 
 class ChecksPage(Page):

@@ -35,6 +35,13 @@ from fairdesk.models.inputs.usual import refitted, scaling_sentence
 from fairdesk.models.model import Capability, Mapping, ModelCard
 from fairdesk.wording.words import listed, unweighted
 
+_USED = {
+    Capability.SCORES: "scores",
+    Capability.GRADIENTS: "gradients",
+    Capability.LAYERS: "layers",
+    Capability.TREES: "trees",
+}
+
 
 class CompanionRow(QWidget):
     """The row; a file dropped on it is added.
@@ -113,14 +120,6 @@ class CompanionRow(QWidget):
         if path is not None:
             event.acceptProposedAction()
             self.added.emit(path)
-
-
-_USED = {
-    Capability.SCORES: "scores",
-    Capability.GRADIENTS: "gradients",
-    Capability.LAYERS: "layers",
-    Capability.TREES: "trees",
-}
 
 
 class OpenedPart(QWidget):

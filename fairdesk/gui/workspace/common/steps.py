@@ -23,6 +23,12 @@ from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.hints.defining import define_entries
 from fairdesk.gui.kit.table_model import Index
 
+_WORDS = Qt.ItemDataRole.UserRole
+_SIGN = Qt.ItemDataRole.UserRole + 1
+_ICON = Qt.ItemDataRole.UserRole + 2
+#: How wide the list is, and an icon.
+_WIDTH, _PICTURE = 208, 20
+
 
 def draw_icon(painter: QPainter, place: QRectF, name: str, colour: str) -> None:
     """Draw an icon.
@@ -43,13 +49,6 @@ def draw_icon(painter: QPainter, place: QRectF, name: str, colour: str) -> None:
 def _renderer(name: str, colour: str) -> QSvgRenderer:
     text = (resources() / "icons" / "pages" / f"{name}.svg").read_text(encoding="utf-8")
     return QSvgRenderer(text.replace("currentColor", colour).encode())
-
-
-_WORDS = Qt.ItemDataRole.UserRole
-_SIGN = Qt.ItemDataRole.UserRole + 1
-_ICON = Qt.ItemDataRole.UserRole + 2
-#: How wide the list is, and an icon.
-_WIDTH, _PICTURE = 208, 20
 
 
 class Sign(Enum):

@@ -46,6 +46,10 @@ _HEADS = ("Run", "Method", "State", "Seed", "Budget", "Pairs found")
 _NUMBERS = (3, 5)
 
 
+#: Milliseconds between two looks at how far the reading is.
+_LOOK = 150
+
+
 def budget_text(budget: Budget) -> str:
     """Write a run's limits for a cell."""
     limits = []
@@ -123,10 +127,6 @@ class RunList(QTableWidget):
                 item.setCheckState(Qt.CheckState.Unchecked)
                 item.setData(Qt.ItemDataRole.AccessibleTextRole, run_label(run.id, run.spec))
             self.setItem(row, place, item)
-
-
-#: Milliseconds between two looks at how far the reading is.
-_LOOK = 150
 
 
 class _OvertakenError(FairDeskError):

@@ -47,6 +47,17 @@ PROVE = "prove"
 FIND_GROUPS = "find groups"
 
 
+#: The page that says more of each answer.
+_PAGES = {
+    Question.GROUPS: GROUPS,
+    Question.SHARE: SHARE,
+    Question.EXAMPLE: EXAMPLES,
+    Question.CERTAIN: PROOF,
+    Question.SUBGROUPS: GROUPS,
+    Question.MITIGATION: REPAIR,
+}
+
+
 @dataclass(frozen=True)
 class Next:
     """The next sensible step.
@@ -150,17 +161,6 @@ def next_step(
             "drawing a conclusion."
         )
     return Next(what, button, page)
-
-
-#: The page that says more of each answer.
-_PAGES = {
-    Question.GROUPS: GROUPS,
-    Question.SHARE: SHARE,
-    Question.EXAMPLE: EXAMPLES,
-    Question.CERTAIN: PROOF,
-    Question.SUBGROUPS: GROUPS,
-    Question.MITIGATION: REPAIR,
-}
 
 
 class _Data(NamedTuple):

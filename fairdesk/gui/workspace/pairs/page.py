@@ -46,6 +46,13 @@ from fairdesk.wording import figures, words
 _HELD = "A report is final. To compare the pairs makes it a draft again."
 
 
+Curve = NDArray[np.float64]
+#: How high the chart is, and table and pair at least.
+_CHART, _LEAST = 200, 360
+#: In less width the pair stands below the table, not beside it.
+_BESIDE = 640
+
+
 class WeighingLine(QWidget):
     """Says how far it is; hidden while it has nothing to say."""
 
@@ -81,13 +88,6 @@ class WeighingLine(QWidget):
             weighing.go_on()
         else:
             weighing.stop_for_good()
-
-
-Curve = NDArray[np.float64]
-#: How high the chart is, and table and pair at least.
-_CHART, _LEAST = 200, 360
-#: In less width the pair stands below the table, not beside it.
-_BESIDE = 640
 
 
 def run_name(number: int, run: RunSpec) -> str:

@@ -37,6 +37,14 @@ from fairdesk.wording.pairs import distance_text, plausible_text
 _KEYS = QKeySequence.StandardKey
 
 
+_TURNED = "Show a pair of the same values that receive each other’s decision here"
+#: What the empty note says.
+_ANY_NOTE = "Note on this pair (N); saved when you leave the field"
+_WHY_DISMISSED = (
+    "Why is this pair dismissed? The reason appears in the report; Escape returns to the table"
+)
+
+
 class NoteEdit(QPlainTextEdit):
     """A note that is saved when it is left, or with Ctrl+Enter.
 
@@ -84,14 +92,6 @@ class NoteEdit(QPlainTextEdit):
             self.left.emit()
             return
         super().keyPressEvent(event)
-
-
-_TURNED = "Show a pair of the same values that receive each other’s decision here"
-#: What the empty note says.
-_ANY_NOTE = "Note on this pair (N); saved when you leave the field"
-_WHY_DISMISSED = (
-    "Why is this pair dismissed? The reason appears in the report; Escape returns to the table"
-)
 
 
 class PairDetail(QWidget):

@@ -28,6 +28,11 @@ _NUMBERS = (1, 3)
 _ROWS = 4
 
 
+_NUMBER = Qt.ItemDataRole.UserRole
+#: So many lines are shown without scrolling.
+_LINES = 5
+
+
 class WorkersTable(QTableWidget):
     """The table."""
 
@@ -65,11 +70,6 @@ class WorkersTable(QTableWidget):
         if item.text() != text:
             item.setText(text)
             item.setToolTip(text)
-
-
-_NUMBER = Qt.ItemDataRole.UserRole
-#: So many lines are shown without scrolling.
-_LINES = 5
 
 
 class _List(QListWidget):

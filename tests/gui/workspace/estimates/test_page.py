@@ -202,8 +202,8 @@ def test_sets_of_attributes_stand_in_a_table_the_most_common_first(opened, path)
     assert [table.item(row, 0).text() for row in range(2)] == ["age and sex", "sex"]
     assert table.item(0, 2).text() == "not tested"
     assert table.item(1, 2).text() == "7.1 percentage points (6.0 to 8.2)"
-    assert table.item(1, 3).text().startswith("male: 31.2")
-    assert table.item(1, 4).text().startswith("female: 24.1")
+    assert table.item(1, 3).text().startswith("sex = male: 31.2")
+    assert table.item(1, 4).text().startswith("sex = female: 24.1")
 
 
 def test_a_pruned_set_leaves_the_greatest_that_was_asked():

@@ -21,7 +21,7 @@ from fairdesk.results.individual import RandomBaseline
 from fairdesk.wording import figures, words
 from fairdesk.wording.pairs import distance_text
 from tests import phrases
-from tests.answers.test_selection import add_pair
+from tests.document.test_answers import add_pair
 from tests.gui.auditing import FakeWorker, Scales, Scholar, make_audit
 
 LONG = 20_000
