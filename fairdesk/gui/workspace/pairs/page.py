@@ -403,7 +403,8 @@ class ExamplesPage(QWidget):
         told = f"{sign} {state}.", pooled(self._with_examples())
         self._effort.setText(" ".join(filter(None, told)))
         spent = f"{words.capital(words.effort(run))}."
-        self._spent.setText(f"{spent} {figures.near_sentence(run)}".rstrip())
+        phases = figures.phase_sentences(figures.phases_of(run.figures))
+        self._spent.setText("\n".join((f"{spent} {figures.near_sentence(run)}".rstrip(), *phases)))
         counts = tuple(zip(self._alone_names, run.sufficient_alone, strict=False))
         title = "Pairs found, by protected attribute whose change alone is sufficient"
         self._bars.draw(Counts(title, "pairs found", counts, run.found))

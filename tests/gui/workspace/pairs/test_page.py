@@ -17,7 +17,7 @@ from fairdesk.gui.workspace.pairs.why_view import STRONGEST
 from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pair_columns import PairRole
 from fairdesk.individual.surrogates.explanation import Explanation
-from fairdesk.results.individual import RandomBaseline
+from fairdesk.results.individual import RandomBaseline, SearchPhase
 from fairdesk.wording import figures, words
 from fairdesk.wording.pairs import distance_text
 from tests import phrases
@@ -361,6 +361,17 @@ def test_a_search_kept_to_plausible_pairs_says_so_and_what_sampling_needs(known)
     assert figures.near_sentence(kept) in page._spent.text()
     assert words.queries(run.queries) in page._spent.text()
     assert not page._spent.isVisible()
+
+
+def test_what_each_phase_of_a_search_came_to_is_said_with_what_it_spent(known):
+    page = known.examples
+    (run,) = (each for each in known._session.runs if each.id == page._shown)
+    phases = (SearchPhase("seeds", 8, 1, 2, 81), SearchPhase("directed", 992, 507, 14, 81))
+    page._tell(msgspec.structs.replace(run, figures=phases))
+    for sentence in figures.phase_sentences(phases):
+        assert sentence in page._spent.text()
+    page._tell(msgspec.structs.replace(run, figures=()))
+    assert "\n" not in page._spent.text()
 
 
 def test_the_smallest_window_cuts_nobody_off(known):
