@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import os
 import re
 import subprocess
 import sys
+import tokenize
 import tomllib
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -34,6 +38,15 @@ def locked(name: str) -> dict[str, str]:
     joined = text(f"packaging/{name}").replace("\\\n", " ")
     lines = [line for line in joined.splitlines() if line and not line.startswith("#")]
     return {line.partition(" --hash")[0].strip(): line for line in lines}
+
+
+#: No line of code: a comment, and what only ends or indents lines.
+LAYOUT = (
+    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
+    *(tokenize.ENCODING, tokenize.ENDMARKER),
+)
+#: A room may be this much smaller than its number before it is said that the number can be lowered.
+SLACK = 200
 
 
 @pytest.mark.parametrize("name", LOCKS)
@@ -149,3 +162,67 @@ def test_checks_before_a_commit_are_those_of_ci():
     for check in ("ruff check", "ruff format --check", "mypy", "lint-imports", "shellcheck"):
         assert f"check {check}" in text(".ci/run")
         assert check in before_commit
+
+
+def code_lines(source: str) -> int:
+    """Count lines of code: no blank ones, comments, docstrings or imports."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type not in LAYOUT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(ast.parse(source)):
+        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if isinstance(node, (ast.Import, ast.ImportFrom)) or (
+            is_text and isinstance(node.value.value, str)
+        ):
+            lines.difference_update(range(node.lineno, node.end_lineno + 1))
+    return len(lines)
+
+
+def test_code_lines_are_counted():
+    source = '''"""A module."""
+
+import os
+from sys import (
+    path,
+)
+
+# a comment
+def f(x):
+    """Do."""
+    text = """a
+
+    b"""  # another
+    return (
+        x
+    )
+'''
+    assert code_lines(source) == 7
+
+
+def test_no_room_is_larger_than_it_may_be():
+    """`[tool.fairdesk.sizes]`: lines of code and files of each folder of the package.
+
+    A change that needs more raises the number in a commit of its own that says why.
+    """
+    limits = tomllib.loads(text("pyproject.toml"))["tool"]["fairdesk"]["sizes"]
+    sizes: dict[str, list[int]] = {}
+    for module in (HOUSE / "fairdesk").rglob("*.py"):
+        inside = module.relative_to(HOUSE / "fairdesk").parts
+        size = sizes.setdefault(inside[0] if len(inside) > 1 else "modules", [0, 0])
+        size[0] += code_lines(module.read_text(encoding="utf-8"))
+        size[1] += 1
+    assert sizes.keys() == limits.keys(), "a folder of fairdesk/ without a size, or the reverse"
+    larger = [
+        f"{room}: {size[i]} {what}, {limits[room][i]} are allowed"
+        for room, size in sorted(sizes.items())
+        for i, what in enumerate(("lines of code", "files"))
+        if size[i] > limits[room][i]
+    ]
+    assert not larger, (
+        "Make it smaller, or raise the number in pyproject.toml in a commit of its own that says "
+        f"why: {larger}"
+    )
+    for room, size in sizes.items():
+        if size[0] + SLACK < limits[room][0]:
+            warnings.warn(f"Lower the size of {room} in pyproject.toml to {size}.", stacklevel=1)
