@@ -215,9 +215,16 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
             said = figures.share_statement(spec, share, beside)
             unknown = comparisons.not_known(share, beside) or "not known yet"
             answered = comparisons.is_answered(spec, share)
-            cells = _counts(share) if answered else (unknown, "", said.value.lower())
+            cells: tuple[str, ...] = (
+                _counts(share) if answered else (unknown, "", said.value.lower())
+            )
             several = words.together(share.attributes)
             name = f"only {several}" if len(share.attributes) == 1 else several
+            split = comparisons.split_of(share, beside)
+            if answered and split is not None and split.together:
+                need = "both" if len(split.attributes) == 2 else "several"
+                *counts, lost = cells
+                cells = (*counts, f"{lost}; {words.number(split.together)} need {need}")
             rows.append((name if len(name) <= _NAME else "any of these", *cells))
     return rows
 
@@ -265,6 +272,7 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
             named = f"also impossible ones like {example}" if example else "possible or not"
             yield f"All combinations, {named}: {words.number(counted.hits)}."
         return
+    yield comparisons.alone_sentence(spec, max(told, key=lambda s: len(s.attributes)), run.figures)
     yield from study_sentences(spec, run.figures, decision_tables(audit.runs))
     for share in comparisons.shares_of(run.figures):
         if share.whom == "data" and not comparisons.is_answered(spec, share):

@@ -41,6 +41,8 @@ _PERCENT = f"{words.NBSP}%"
 
 #: Values of each protected attribute in the chart of an audit study.
 _MOST_VALUES = 12
+#: Pairs of values of an attribute in a table.
+_MOST_PAIRS = 6
 #: Sets of protected attributes in a table.
 _MOST_SETS = 60
 #: In which order shares are listed: data rows before combinations.
@@ -132,8 +134,8 @@ def statement(spec: AuditSpec, share: Share, beside: Sequence[Metric]) -> Statem
         return stated(figures.share_statement(spec, share, beside))
     said = figures.share_statement(spec, share, excluded=False)
     by_value = figures.directed_by_value(spec, comparisons.shares_of(beside))
-    alone = by_value or (comparisons.alone_sentence(spec, share, beside),)
-    return stated(said, (*alone, figures.excluded_sentence(spec, share)))
+    alone = comparisons.alone_sentence(spec, share, beside)
+    return stated(said, (*by_value, alone, figures.excluded_sentence(spec, share)))
 
 
 def audit_studies(
@@ -153,6 +155,28 @@ def audit_studies(
     return [
         *blocks,
         chart_block(chart, caption=caption, key="study", evidence="observed"),
+        *value_changes(spec, measured),
+    ]
+
+
+def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
+    """List from which protected value to which the decision changes, most first."""
+    rows = comparisons.value_change_rows(spec, measured, _MOST_PAIRS)
+    if not rows:
+        return []
+    return [
+        Grid(
+            header=comparisons.VALUE_CHANGE_HEADER,
+            rows=tuple(rows),
+            widths=(1.6, 1.4, 0.6, 0.9, 0.6, 0.7, 0.7),
+            right=(2, 3, 4, 5, 6),
+            caption=say(
+                "From which value to which the decision changes, the most changes of each "
+                "attribute first; a row may change with several values"
+            ),
+            key="value-changes",
+            evidence="observed",
+        )
     ]
 
 

@@ -14,12 +14,14 @@ from fairdesk.repeatability import Repeatability
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import (
     AuditStudy,
+    ChangeSplit,
     ComparedRows,
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
     SearchPhase,
     Share,
+    ValueChanges,
 )
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import (
@@ -104,6 +106,8 @@ Metric = (
     Share
     | ComparedRows
     | AuditStudy
+    | ChangeSplit
+    | ValueChanges
     | Repeatability
     | ExcessChange
     | GroupGap

@@ -165,6 +165,73 @@ class AuditStudy(msgspec.Struct, frozen=True, tag=True):
     confidence: float
 
 
+class ChangeSplit(msgspec.Struct, frozen=True, tag=True):
+    """Which changes are enough for the rows whose decision changes: counts that add up to these.
+
+    Attributes
+    ----------
+    attributes : tuple[str, ...]
+        The protected attributes, two or more.
+    hits : int
+        Rows whose decision changes with any of them, alone or together.
+    alone : tuple[int, ...]
+        Of these, by attribute: its change alone is enough, that of no other is.
+    several : int
+        The change of each of two or more attributes alone is enough.
+    together : int
+        No change of one attribute is enough.
+    """
+
+    attributes: tuple[str, ...]
+    hits: int
+    alone: tuple[int, ...]
+    several: int
+    together: int
+
+
+class ValueChange(msgspec.Struct, frozen=True):
+    """Rows with one protected value, compared with themselves with another one.
+
+    Attributes
+    ----------
+    code, other : float
+        The own value, and the one that it is changed to.
+    compared : int
+        Rows for which the data support this comparison.
+    gains, losses : int
+        Of these, rows whose decision changes to the favourable one, and from it.
+    """
+
+    code: float
+    other: float
+    compared: int
+    gains: int
+    losses: int
+
+    @property
+    def changed(self) -> int:
+        """Rows whose decision changes to the favourable one, or from it."""
+        return self.gains + self.losses
+
+
+class ValueChanges(msgspec.Struct, frozen=True, tag=True):
+    """From which value of a protected attribute to which the decision changes, for how many rows.
+
+    Attributes
+    ----------
+    attribute : str
+        The protected attribute that was changed.
+    n_pairs : int
+        Pairs of values that were compared.
+    values : tuple[ValueChange, ...]
+        Of these pairs those with most changes, the first with most.
+    """
+
+    attribute: str
+    n_pairs: int
+    values: tuple[ValueChange, ...]
+
+
 class ExcessChange(msgspec.Struct, frozen=True, tag=True, rename={"whom": "instances"}):
     """How much more often decisions change between counterfactuals than between two queries.
 

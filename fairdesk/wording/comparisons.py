@@ -19,7 +19,14 @@ from fairdesk.data.domain.determined import in_order
 from fairdesk.data.domain.domain import Domain
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.results.individual import AuditStudy, ComparedRows, Share, StudiedValue
+from fairdesk.results.individual import (
+    AuditStudy,
+    ChangeSplit,
+    ComparedRows,
+    Share,
+    StudiedValue,
+    ValueChanges,
+)
 from fairdesk.wording import words
 from fairdesk.wording.companions import refused_said
 from fairdesk.wording.decisions import name_of
@@ -37,6 +44,10 @@ STUDY_HEADER = fixed(
 #: The columns of `compared_table`.
 COMPARED_HEADER = fixed(
     ("Changed", "Compared", "Rows", "No comparison", "Decision changes", "Would lose", "Would gain")
+)
+#: The columns of `value_change_rows`.
+VALUE_CHANGE_HEADER = fixed(
+    ("Recorded as", "Tested as", "Rows", "Decision changes", "Share", "Would lose", "Would gain")
 )
 _COMPARISONS = fixed(
     {
@@ -192,7 +203,14 @@ def lost_and_gained(losses: int, gains: int) -> str:
 
 
 def alone_sentence(spec: AuditSpec, share: Share, figures: Iterable[Metric]) -> str:
-    """Say for how many each of several attributes alone changes the decision; else empty."""
+    """Say for how many each of several attributes alone changes the decision; else empty.
+
+    Of all rows of the data in parts that add up.
+    """
+    figures = tuple(figures)
+    split = split_of(share, figures)
+    if split is not None and is_answered(spec, share):
+        return _split_sentence(split)
     alone = [
         say(
             "{name} for {hits}",
@@ -206,6 +224,59 @@ def alone_sentence(spec: AuditSpec, share: Share, figures: Iterable[Metric]) -> 
         and is_answered(spec, each)
     ]
     return say("Enough alone: {parts}.", parts=", ".join(alone)) if alone else ""
+
+
+def split_of(share: Share, figures: Iterable[Metric]) -> ChangeSplit | None:
+    """Return into what the rows that change fall, where all rows of the data were counted."""
+    counted = (each for each in figures if isinstance(each, ChangeSplit) and share.whom == "data")
+    wanted = share.attributes, share.hits
+    return next((each for each in counted if (each.attributes, each.hits) == wanted), None)
+
+
+def _split_sentence(split: ChangeSplit) -> str:
+    two = len(split.attributes) == 2
+    parts = [
+        (n, say("with {name} alone", name=words.quoted(name)))
+        for name, n in zip(split.attributes, split.alone, strict=True)
+    ]
+    parts += [
+        (split.several, say("with either of them") if two else say("with any of several")),
+        (
+            split.together,
+            say("only with both together") if two else say("only with several together"),
+        ),
+    ]
+    counted = [(words.number(n), how) for n, how in parts if n]
+    said = [
+        say("{n} {how}" if place else "{n} change {how}", n=n, how=how)
+        for place, (n, how) in enumerate(counted)
+    ]
+    hits = words.number(split.hits)
+    return say("Of these {hits}, {parts}.", hits=hits, parts=words.joined(said)) if said else ""
+
+
+def value_change_rows(
+    spec: AuditSpec, figures: Iterable[Metric], most: int
+) -> list[tuple[str, ...]]:
+    """Write from which protected value to which decisions change, below `VALUE_CHANGE_HEADER`."""
+    rows: list[tuple[str, ...]] = []
+    for each in figures:
+        if not isinstance(each, ValueChanges) or words.proposed_of(spec.domain, (each.attribute,)):
+            continue
+        attribute = _attribute(spec.domain, each.attribute)
+        rows += [
+            (
+                f"{each.attribute}: {name_of(attribute, value.code)}",
+                name_of(attribute, value.other),
+                words.number(value.compared),
+                words.number(value.changed),
+                words.percent(value.changed, value.compared),
+                words.number(value.losses),
+                words.number(value.gains),
+            )
+            for value in each.values[:most]
+        ]
+    return rows
 
 
 def open_statement(spec: AuditSpec, share: Share, figures: Sequence[Metric]) -> Statement:

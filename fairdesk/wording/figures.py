@@ -261,16 +261,15 @@ def directed_sentence(share: Share) -> str:
 
 
 def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ...]:
-    """Say what changing each protected attribute alone does, by value; and that some count twice.
-
-    Whoever is affected by one alone is by several together: what the sum is above these is twice.
-    """
+    """Say what changing each protected attribute alone does, by value."""
     attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
-    of_data = [share for share in shares if share.whom == "data"]
     alone = [
         share
-        for share in of_data
-        if len(share.attributes) == 1 and share.by_value and comparisons.is_answered(spec, share)
+        for share in shares
+        if share.whom == "data"
+        and len(share.attributes) == 1
+        and share.by_value
+        and comparisons.is_answered(spec, share)
     ]
     said = []
     for share in alone:
@@ -285,33 +284,6 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
                 n=words.number(share.hits),
                 gains=_with_values(gaining),
                 losses=_with_values(losing),
-            )
-        )
-    together = [share for share in of_data if len(share.attributes) == len(alone) > 1]
-    if not together:
-        return tuple(said)
-    whole = together[0]
-    twice = sum(share.hits for share in alone) - whole.hits
-    # rows that lose and rows that gain are others, so each of the two leaves so many at least
-    only_together = sum(
-        max(of - sum(each), 0)
-        for of, each in (
-            (whole.losses or 0, [share.losses or 0 for share in alone]),
-            (whole.gains or 0, [share.gains or 0 for share in alone]),
-        )
-    )
-    if twice > 0:
-        said.append(
-            say("Some people are counted under both.")
-            if len(alone) == 2
-            else say("Some are counted under several of these.")
-        )
-    if least := max(-twice, only_together):
-        said.append(
-            say(
-                "At least {n} of these {hits} change only when several of these change together.",
-                n=words.number(least),
-                hits=words.number(whole.hits),
             )
         )
     return tuple(said)

@@ -11,7 +11,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.document import pictures
 from fairdesk.document.answers import answers, headline
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.results.individual import AuditStudy, ComparedRows, Share, StudiedValue
+from fairdesk.results.individual import AuditStudy, ChangeSplit, ComparedRows, Share, StudiedValue
 from fairdesk.wording import comparisons, figures, words
 from tests import phrases
 from tests.report.building import spec_of, write_people
@@ -93,6 +93,11 @@ def test_of_several_attributes_those_that_are_enough_alone_are_named(spec):
     age = msgspec.structs.replace(ROWS, attributes=("age",), hits=4)
     said = figures.share_statement(spec, both, [both, ROWS, age])
     assert "Enough alone: sex for 12, age for 4." in said.sentence
+    split = ChangeSplit(BOTH, both.hits, (8, 1), 2, 1)
+    assert comparisons.alone_sentence(spec, both, [both, ROWS, age, split]) == (
+        "Of these 12, 8 change with sex alone, 1 with age alone, 2 with either of them and "
+        "1 only with both together."
+    )
     # one with an open companion is not said to change little
     opened = with_support(spec, proposed=(JOB,))
     assert comparisons.alone_sentence(opened, both, [ROWS, age]) == "Enough alone: age for 4."

@@ -622,18 +622,5 @@ def test_gains_and_losses_of_an_attribute_are_told_by_its_values(spec):
         )
         + "."
     )
-    # who is changed by either of two alone is more than who is by both only if some are in both
     age = msgspec.structs.replace(share, hits=11, attributes=("age",))
-    assert figures.directed_by_value(spec, [both, share, age])[-1] == (
-        "Some people are counted under both."
-    )
-    disjoint = msgspec.structs.replace(both, hits=23)
-    assert len(figures.directed_by_value(spec, [disjoint, share, age])) == 2
-    # those whom neither changes alone are not lost between the lines
-    more = msgspec.structs.replace(both, hits=25)
-    assert figures.directed_by_value(spec, [more, share, age])[-1] == (
-        "At least 2 of these 25 change only when several of these change together."
-    )
-    job = msgspec.structs.replace(share, attributes=("job",))
-    every = msgspec.structs.replace(both, attributes=("sex", "age", "job"))
-    assert len(figures.directed_by_value(spec, [every, share, age, job])) == 4
+    assert len(figures.directed_by_value(spec, [both, share, age])) == 2

@@ -56,12 +56,14 @@ from fairdesk.results.events import Rows
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import (
     AuditStudy,
+    ChangeSplit,
     ComparedRows,
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
     SearchPhase,
     Share,
+    ValueChanges,
 )
 from fairdesk.results.mitigation import Trial
 from fairdesk.results.proofs import PairShare
@@ -70,7 +72,7 @@ from fairdesk.results.subgroups import LinearGroup, RuleSet, TermRate
 ESTIMATES = "Estimates from samples, and mitigation results"
 #: Figures that rest on random samples.
 _BY_CHANCE = (
-    *(Share, ComparedRows, AuditStudy, ExcessChange, PairShare),
+    *(Share, ComparedRows, ChangeSplit, AuditStudy, ValueChanges, ExcessChange, PairShare),
     *(RandomBaseline, SearchPhase, GradientFidelity),
     *(GroupGap, LinearGroup, TermRate, RuleSet, Trial),
 )

@@ -29,12 +29,14 @@ from fairdesk.results.events import Certificate, Found, Measured, Metric, Progre
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import (
     AuditStudy,
+    ChangeSplit,
     ComparedRows,
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
     SearchPhase,
     Share,
+    ValueChanges,
 )
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
 from fairdesk.results.proofs import (
@@ -186,8 +188,16 @@ def checked_file(file: Retrained) -> Retrained:
     return msgspec.structs.replace(file, note=file.note[:MOST_TEXT])
 
 
-def _is_of_rows(figure: ComparedRows | AuditStudy) -> bool:
+def _is_of_rows(figure: ComparedRows | ChangeSplit | AuditStudy | ValueChanges) -> bool:
     """Return whether counts of rows of the data can be ones."""
+    if isinstance(figure, ChangeSplit):
+        parts = (*figure.alone, figure.several, figure.together)
+        named = len(figure.alone) == len(figure.attributes)
+        return min(parts) >= 0 and sum(parts) == figure.hits and named
+    if isinstance(figure, ValueChanges):
+        return len(figure.values) <= figure.n_pairs and all(
+            0 <= each.gains <= each.changed <= each.compared for each in figure.values
+        )
     if isinstance(figure, ComparedRows):
         changed = figure.gains + figure.losses
         counts = [0, figure.gains, changed, figure.hits, figure.compared, figure.n_rows]
@@ -224,7 +234,7 @@ def _sound(figure: Metric) -> bool:
             return _is_of_groups(figure)
         case Repair() | Trial():
             return _is_of_repair(figure)
-        case ComparedRows() | AuditStudy():
+        case ComparedRows() | ChangeSplit() | AuditStudy() | ValueChanges():
             return _is_of_rows(figure)
         case _:
             return _is_of_individuals(figure)

@@ -25,10 +25,20 @@ from fairdesk.individual.engine.sampling import (
     changes,
     names_of,
 )
-from fairdesk.results.individual import AuditStudy, ComparedRows, StudiedValue
+from fairdesk.results.individual import (
+    AuditStudy,
+    ChangeSplit,
+    ComparedRows,
+    StudiedValue,
+    ValueChange,
+    ValueChanges,
+)
 
 Comparison = Literal["supported", "proposed", "all"]
 Counts = NDArray[np.int64]
+
+#: Pairs of values of an attribute that a figure lists.
+_MOST_PAIRS = 100
 
 
 def comparisons_of(domain: Domain) -> dict[Comparison, Domain]:
@@ -52,6 +62,18 @@ def compared_counts(changed: NDArray[np.int8]) -> Counts:
     return np.stack([one.sum(axis=0) for one in each], axis=1).astype(np.int64)
 
 
+def split_counts(changed: NDArray[np.int8], sets: Sequence[Subset]) -> Counts:
+    """Count ``(n, s)`` changes: for each single attribute rows that only it changes, then the rest.
+
+    These are rows that each of several attributes changes, and rows that no single one changes.
+    """
+    hits = (changed != UNCHANGED) & (changed != UNSUPPORTED)
+    single = hits[:, [len(each) == 1 for each in sets]]
+    enough = single.sum(axis=1)
+    alone = (single & (enough == 1)[:, None]).sum(axis=0)
+    return np.array([*alone, (enough > 1).sum(), (hits.any(axis=1) & (enough == 0)).sum()])
+
+
 class RowCounts:
     """The counts of rows of the data: what a block adds, and the figures of the sum.
 
@@ -70,6 +92,8 @@ class RowCounts:
         sizes = [len(domain.attributes[i].compared) for i in domain.protected]
         self._agree = [np.zeros((size + 1, size + 1), dtype=np.int64) for size in sizes]
         self._own = [np.zeros(size, dtype=np.int64) for size in sizes]
+        self._moved = [np.zeros((3, size, size), dtype=np.int64) for size in sizes]
+        self._split = split_counts(np.zeros((0, len(sets)), dtype=np.int8), sets)
 
     def of_block(
         self,
@@ -90,43 +114,53 @@ class RowCounts:
             others = context.ask(block[0], domain)
             compared.append(compared_counts(changes(context, block, others, self._sets, domain)))
         study = [
-            np.concatenate([agree.ravel(), own])
-            for agree, own in self._studied(block[1], answers, context.favourable)
+            np.concatenate([each.ravel() for each in counts])
+            for counts in self._studied(block[1], answers, context.favourable)
         ]
-        return {"compared": np.stack(compared).ravel(), "study": np.concatenate(study)}
+        return {
+            "compared": np.stack(compared).ravel(),
+            "split": split_counts(changed, self._sets),
+            "study": np.concatenate(study),
+        }
 
     def _studied(
         self, combination: NDArray[np.intp], answers: CombinationScores, favourable: int
-    ) -> Iterator[tuple[Counts, Counts]]:
+    ) -> Iterator[tuple[Counts, Counts, Counts]]:
         """Count for each attribute the rows favoured with two values at once; and own values.
 
-        The last of the values stands for the row as it is.
+        The last of the values stands for the row as it is. Third, ``(3, v, v)``: rows of the first
+        value that are compared with the second one, and of these gains and losses.
         """
         for place in range(len(self._own)):
             of_attribute = SubsetMembers.of(self._domain, (place,))
             members = of_attribute.members(combination)
             wanted = self._domain.comparable(place)
             own = of_attribute.group[combination]
-            whole = np.ones(len(members), dtype=np.bool_)
+            allowed = np.ones(members.shape, dtype=np.bool_)
             if answers.allowed is not None:
                 allowed = np.take_along_axis(answers.allowed, members, axis=1)
-                whole = np.asarray(allowed[:, wanted].all(axis=1))
+            whole = np.asarray(allowed[:, wanted].all(axis=1))
             good = np.take_along_axis(answers.labels, members, axis=1) == favourable
             actual = answers.of(combination) == favourable
+            is_own = own[:, None] == np.arange(len(wanted))
+            other = allowed & ~is_own
+            kinds = (other, other & good & ~actual[:, None], other & ~good & actual[:, None])
+            moved = [is_own.T.astype(np.float64) @ each for each in kinds]
             both = np.column_stack([good & wanted, actual])[whole].astype(np.float64)
             counts = np.bincount(own[whole], minlength=len(wanted))
-            yield (both.T @ both).astype(np.int64), counts
+            yield (both.T @ both).astype(np.int64), counts, np.array(moved, dtype=np.int64)
 
     def add(self, counted: dict[str, Counts]) -> None:
         """Add the counts of a block."""
         self._compared += counted["compared"].reshape(self._compared.shape)
+        self._split = self._split + counted["split"]
         study = counted["study"]
-        for place, (agree, own) in enumerate(zip(self._agree, self._own, strict=True)):
-            mine, study = np.split(study, [agree.size + own.size])
-            self._agree[place] = agree + mine[: agree.size].reshape(agree.shape)
-            self._own[place] = own + mine[agree.size :]
+        for sums in zip(self._agree, self._own, self._moved, strict=True):
+            for total in sums:
+                mine, study = np.split(study, [total.size])
+                np.add(total, mine.reshape(total.shape), out=total)
 
-    def figures(self) -> tuple[ComparedRows | AuditStudy, ...]:
+    def figures(self) -> tuple[ComparedRows | ChangeSplit | AuditStudy | ValueChanges, ...]:
         """Return what was counted so far."""
         compared = (
             ComparedRows(names_of(self._domain, subset), comparison, *counts.tolist())
@@ -134,7 +168,26 @@ class RowCounts:
             for subset, counts in zip(self._sets, of_sets, strict=True)
             if counts[0] and (self._domain.support or comparison != "supported")
         )
-        return (*compared, *self._studies())
+        return (*compared, *self._splits(), *self._studies(), *self._moves())
+
+    def _splits(self) -> Iterator[ChangeSplit]:
+        *alone, several, together = self._split.tolist()
+        if len(alone) > 1:
+            names = names_of(self._domain, tuple(range(len(alone))))
+            hits = sum(alone) + several + together
+            yield ChangeSplit(names, hits, tuple(alone), several, together)
+
+    def _moves(self) -> Iterator[ValueChanges]:
+        for place, moved in enumerate(self._moved):
+            attribute = self._domain.attributes[self._domain.protected[place]]
+            codes = attribute.compared
+            pairs = [
+                ValueChange(float(codes[i]), float(codes[j]), *moved[:, i, j].tolist())
+                for i, j in np.argwhere(moved[0]).tolist()
+            ]
+            pairs.sort(key=lambda each: -each.changed)
+            if pairs:
+                yield ValueChanges(attribute.name, len(pairs), tuple(pairs[:_MOST_PAIRS]))
 
     def _studies(self) -> Iterator[AuditStudy]:
         total = int(self._compared[0, 0, 0])

@@ -35,12 +35,14 @@ from fairdesk.results.events import Metric, Rows
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import (
     AuditStudy,
+    ChangeSplit,
     ComparedRows,
     ExcessChange,
     GradientFidelity,
     RandomBaseline,
     SearchPhase,
     Share,
+    ValueChanges,
 )
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.proofs import (
@@ -252,8 +254,11 @@ class Shown:
             case Share():
                 # groups of a few people are not kept in the tables either
                 return msgspec.structs.replace(figure, by_value=())
+            case ValueChanges():
+                return msgspec.structs.replace(figure, values=())
             case (
                 ComparedRows()
+                | ChangeSplit()
                 | AuditStudy()
                 | Repeatability()
                 | ExcessChange()

@@ -25,7 +25,14 @@ from fairdesk.individual.shares import estimate
 from fairdesk.individual.shares.comparisons import paired_interval
 from fairdesk.individual.shares.estimate import EstimateOptions
 from fairdesk.results.events import Found, Measured
-from fairdesk.results.individual import AuditStudy, ComparedRows, Share
+from fairdesk.results.individual import (
+    AuditStudy,
+    ChangeSplit,
+    ComparedRows,
+    Share,
+    ValueChange,
+    ValueChanges,
+)
 
 ROWS = 1_200
 #: How each planted table names the companion's value for a sex and a hidden status of 0, 1 or 2.
@@ -273,3 +280,59 @@ def test_the_paired_interval_is_that_of_the_published_example():
     more, less, n = 13 / 52, 4 / 52, 52
     half = 1.959963984540054 * np.sqrt((more + less - (more - less) ** 2) / n)
     assert (low, high) == pytest.approx((more - less - half, more - less + half))
+
+
+class Mixed:
+    """Favours combinations of two protected values and a region that a table lists."""
+
+    def __init__(self, domain, favoured):
+        self._names, self._favoured = domain.names, favoured
+
+    def predict(self, rows):
+        column = dict(zip(self._names, rows.T.astype(int), strict=True))
+        good = self._favoured[column["sex"], column["origin"], column["region"]]
+        return np.where(good, 0.9, 0.1)[:, None].astype(np.float32)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_which_changes_are_enough_and_between_which_values_agree_with_an_enumeration(
+    seed, tmp_path
+):
+    rng = np.random.default_rng(seed)
+    codes = {name: rng.integers(n, size=400) for name, n in (("sex", 2), ("origin", 3))}
+    codes["region"] = rng.integers(2, size=400)
+    letters = {name: np.array(list("abc"))[of] for name, of in codes.items()}
+    domain, table = domain_of(pd.DataFrame(letters), tmp_path, "none", ("sex", "origin"))
+    favoured = rng.random((2, 3, 2)) < 0.5
+    found = figures(domain, table, Mixed(domain, favoured))
+
+    parts = dict.fromkeys(("sex", "origin", "several", "together"), 0)
+    moved = {"sex": {}, "origin": {}}
+    for sex, origin, region in zip(*codes.values(), strict=True):
+        now, enough = favoured[sex, origin, region], set()
+        others = [("sex", sex, i, favoured[i, origin, region]) for i in range(2)]
+        others += [("origin", origin, i, favoured[sex, i, region]) for i in range(3)]
+        for name, own, other, then in others:
+            if other != own:
+                counts = moved[name].setdefault((own, other), np.zeros(3, dtype=int))
+                counts += (1, then and not now, now and not then)
+                enough |= {name} if then != now else set()
+        if enough:
+            parts["several" if len(enough) > 1 else enough.pop()] += 1
+        elif (favoured[:, :, region] != now).any():
+            parts["together"] += 1
+
+    (split,) = (each for each in found if isinstance(each, ChangeSplit))
+    assert (*split.alone, split.several, split.together) == tuple(parts.values())
+    share = next(each for each in found if isinstance(each, Share) and each.whom == "data")
+    assert split.hits == share.hits == sum(parts.values())
+    listed = {each.attribute: each for each in found if isinstance(each, ValueChanges)}
+    assert listed.keys() == moved.keys()
+    for name, expected in moved.items():
+        assert listed[name].n_pairs == len(expected)
+        assert set(listed[name].values) == {
+            ValueChange(float(own), float(other), *counts.tolist())
+            for (own, other), counts in expected.items()
+        }
+        changed = [each.changed for each in listed[name].values]
+        assert changed == sorted(changed, reverse=True)
