@@ -220,7 +220,7 @@ def test_no_room_is_larger_than_it_may_be():
         if size[i] > limits[room][i]
     ]
     assert not larger, (
-        "Make it smaller, or raise the number in pyproject.toml in a commit of its own that says "
+        "Make it smaller, or raise the number in pyproject.toml in a separate commit that says "
         f"why: {larger}"
     )
     for room, size in sizes.items():
