@@ -6,7 +6,7 @@ A card of the overview, a line of the terminal, a statement of a template.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -25,13 +25,12 @@ from fairdesk.answers.selection import (
 )
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
-from fairdesk.document import pictures, shares
+from fairdesk.document import pairs, pictures, shares
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
@@ -58,7 +57,7 @@ def answers(
     runs: Sequence[Run],
     seen: Sequence[Observed] = (),
     pair: Pair | None = None,
-    value: Callable[[int, float], str] | None = None,
+    value: pairs.Value | None = None,
     reverse: Pair | None = None,
 ) -> tuple[Answer, ...]:
     """Answer every question that can be asked of an audit, in the order of `Question`.
@@ -247,7 +246,7 @@ def _example(
     spec: AuditSpec,
     runs: Sequence[Run],
     pair: Pair | None,
-    value: Callable[[int, float], str] | None,
+    value: pairs.Value | None,
     reverse: Pair | None,
 ) -> Answer:
     """Show one pair, the other way round another, and how many the searches found."""
@@ -259,20 +258,13 @@ def _example(
         return _answer(Question.EXAMPLE, words.headline(spec, most), (), most, searched)
     # a run that estimates or certifies finds pairs too
     of = next((run for run in runs if run.id == pair.run), most)
-    said = pair_statement(spec, pair, value)
-    turned = "" if reverse is None else reverse_sentence(reverse)
+    said = pairs.statement(spec, pair, value)
+    turned = "" if reverse is None else pairs.reverse_sentence(reverse)
     brief = " ".join(filter(None, (said.brief, turned)))
     said = msgspec.structs.replace(said, brief=brief)
     counted = _counted(runs, one=not turned)
     finding = [run for run in runs if run.found]
     return _answer(Question.EXAMPLE, said, (turned, counted), of, finding)
-
-
-def reverse_sentence(pair: Pair) -> str:
-    """Say which pair has the same change and the opposite effect."""
-    return say(
-        "An example of the opposite effect is pair number {number}.", number=words.number(pair.id)
-    )
 
 
 def _counted(runs: Sequence[Run], *, one: bool) -> str:
@@ -289,83 +281,6 @@ def _counted(runs: Sequence[Run], *, one: bool) -> str:
         say("In others the change may be the opposite.") if one and pairs_found(runs) > 1 else ""
     )
     return f"{found} {alone}".rstrip()
-
-
-def pair_statement(
-    spec: AuditSpec, pair: Pair, value: Callable[[int, float], str] | None = None
-) -> Statement:
-    """Say what changes in a pair, and what that does to the decision."""
-    attributes = spec.domain.attributes
-
-    def written(i: int, code: float) -> str:
-        return name_of(attributes[i], code) if value is None else value(i, code)
-
-    protected = spec.domain.protected.tolist()
-    moved = [i for i in spec.domain.differing.tolist() if pair.row[i] != pair.partner[i]]
-    changed, along = (
-        [
-            (attributes[i].name, written(i, pair.row[i]), written(i, pair.partner[i]))
-            for i in moved
-            if (i in protected) is own
-        ]
-        for own in (True, False)
-    )
-    changes, with_it = (
-        [
-            say(
-                "{name} from {before} to {after}",
-                name=words.quoted(name),
-                before=before,
-                after=after,
-            )
-            for name, before, after in each
-        ]
-        for each in (changed, along)
-    )
-    sentence = say(
-        "Changing {changes}, with everything else equal, changes the decision from {before} to "
-        "{after} (score {row} to {partner}; pair number {number}{known}).",
-        changes=say(
-            "{changes}, and with it {with_it}",
-            changes=words.joined(changes),
-            with_it=words.joined(with_it),
-        )
-        if with_it
-        else words.joined(changes),
-        before=words.decision_word(spec, pair.row_class),
-        after=words.decision_word(spec, pair.partner_class),
-        row=words.score(spec, pair.row_score),
-        partner=words.score(spec, pair.partner_score),
-        number=words.number(pair.id),
-        known=""
-        if pair.distance is None
-        else say(", not a row of the data")
-        if pair.distance
-        else say(", a row of the data"),
-    )
-    label = say(
-        "One discriminatory pair: {names}", names=words.listed([name for name, _, _ in changed])
-    )
-    shown = say(
-        "As {before}: {first}. As {after}: {second}.",
-        before=", ".join(before for _, before, _ in changed),
-        first=words.decision_word(spec, pair.row_class),
-        after=", ".join(after for _, _, after in changed),
-        second=words.decision_word(spec, pair.partner_class),
-    )
-    return Statement(
-        "example",
-        label,
-        shown,
-        sentence,
-        say(
-            "With it changes {with_it}; everything else is equal (pair number {number}).",
-            with_it=words.joined(with_it),
-            number=words.number(pair.id),
-        )
-        if with_it
-        else say("Everything else is equal (pair number {number}).", number=words.number(pair.id)),
-    )
 
 
 def _certain(spec: AuditSpec, runs: Sequence[Run]) -> Answer:

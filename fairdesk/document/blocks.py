@@ -199,23 +199,28 @@ class Board(msgspec.Struct, frozen=True, tag="board"):
 
 
 class PairRow(msgspec.Struct, frozen=True):
-    """An attribute of two people; ``changed`` when they differ in it."""
+    """An attribute of both instances; ``changed`` when they differ in it.
+
+    ``nearest`` is the value of the nearest data row; ``strays`` when it is not the first one's.
+    """
 
     name: str
     first: str
     second: str
     changed: bool
+    nearest: str = ""
+    strays: bool = False
 
 
 class PairCard(msgspec.Struct, frozen=True, tag="pair"):
-    """Two people side by side.
+    """A pair side by side.
 
     Attributes
     ----------
     title, detail, note : str
         Which finding it is; how it came about; what the auditor noted.
-    first, second : str
-        What the two people are called.
+    first, second, nearest : str
+        What the two instances are called, and the nearest data row, where that is shown.
     rows : tuple[PairRow, ...]
         Their attributes.
     outcome : tuple[PairRow, ...]
@@ -235,6 +240,7 @@ class PairCard(msgspec.Struct, frozen=True, tag="pair"):
     outcome: tuple[PairRow, ...]
     key: str = ""
     appended: bool = False
+    nearest: str = ""
 
 
 class Formula(msgspec.Struct, frozen=True, tag="formula"):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
-from fairdesk.audit.store.records import RunRecord
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.curves import Line, Mark, growing
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document.blocks import (
@@ -221,15 +221,16 @@ def results(spec: AuditSpec, comparison: Comparison) -> Grid:
     )
 
 
-def phases(runs: Sequence[RunRecord], key: str = "phases") -> list[Grid]:
+def phases(runs: Sequence[RunRecord | RunState], key: str = "phases") -> list[Grid]:
     """List the time of each part of runs of several parts, and what came of it."""
     rows, counted = [], False
     for run in runs:
         held = {each.phase: each for each in figures.phases_of(run.figures)}
         counted = counted or bool(held)
+        name = _label(run) if isinstance(run, RunRecord) else ""
         for phase, took in run.seconds.items() if len(run.seconds) > 1 else ():
             counts = figures.phase_cells(held.get(phase))
-            rows.append((_label(run), figures.phase_name(phase), *counts, words.duration(took)))
+            rows.append((name, figures.phase_name(phase), *counts, words.duration(took)))
     if not rows:
         return []
     header = ("Run", "Phase", *figures.PHASE_HEADER, "Time")

@@ -37,6 +37,16 @@ def typicality_text(typicality: float | None) -> str:
     return whole.replace("below ", "<").replace("above ", ">")
 
 
+def usual(typicality: float, many: str) -> str:
+    """Say how usual an instance is among the ``many`` held out."""
+    if not typicality:
+        return f"Less typical than all {many} in the data."
+    share = words.percent(typicality, 1, 0)
+    if share.startswith("below "):
+        return f"Less typical than nearly all {many} in the data."
+    return f"At least as typical as {share} of the {many} in the data."
+
+
 def plausible_text(pair: Compared[Any]) -> str:
     """Say whether a pair that was compared with the data is plausible, and else why not."""
     if pair.plausible:

@@ -42,8 +42,8 @@ class Weights:
         What stands below; may be empty.
     """
 
-    weights: Sequence[Weight]
-    title: str
+    weights: Sequence[Weight] = ()
+    title: str = ""
     whose: Sequence[str] = ()
     digits: int = 2
     toned: bool = False
@@ -53,6 +53,16 @@ class Weights:
     def empty(self) -> bool:
         """Whether there is nothing to draw."""
         return not self.weights
+
+    @property
+    def heading(self) -> str:
+        """What stands above it."""
+        return self.title
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table: each row's values, by whose they are."""
+        head = ("Attribute", *map(words.capital, self.whose))
+        return head, [(each.name, *map(self.text, each.values)) for each in self.weights[:most]]
 
     def summary(self) -> str:
         """Tell it in words, for those who do not see it."""

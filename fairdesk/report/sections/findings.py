@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 import msgspec
@@ -11,8 +10,7 @@ from fairdesk.answers.answer import Question
 from fairdesk.answers.rates import decision_tables, without_misfit
 from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.kinds.counts import Counts
-from fairdesk.document import comparison, shares
+from fairdesk.document import comparison, pairs, shares
 from fairdesk.document.blocks import (
     Block,
     Callout,
@@ -24,7 +22,6 @@ from fairdesk.document.blocks import (
     Statement,
     Text,
     appended,
-    chart_block,
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
@@ -47,8 +44,6 @@ _NO_SEARCH = (
     "decision changes when only a protected attribute changes, with examples."
 )
 _NOT_HOW_OFTEN = fixed("The number of pairs does not show how often this happens.")
-#: Value changes listed per protected attribute.
-_CHANGES_SHOWN = 20
 
 
 def results(material: Material) -> Section:
@@ -295,24 +290,10 @@ def _run_blocks(
         blocks.append(msgspec.structs.replace(found, optional=True))
     names = words.protected_names(spec.domain)
     if run.found and len(names) > 1:
-        counts = tuple(zip(names, run.sufficient_alone, strict=True))
-        blocks.append(
-            chart_block(
-                Counts("", say("discriminatory pairs"), counts, run.found),
-                caption=say(
-                    "Of {found} discriminatory pairs: those where changing this attribute alone "
-                    "changes the decision; several may do so, or none. The counts depend on the "
-                    "search and on the number of values tested, and do not rank attributes",
-                    found=words.number(run.found),
-                ),
-                key=f"alone-{run.id}",
-                optional=True,
-                evidence="example",
-            )
-        )
+        blocks.append(pairs.alone(spec, run))
     counters = material.gathered.changes.get(run.id, [])
     blocks += [
-        _changes_grid(material, position, counter, f"changes-{run.id}-{place}")
+        pairs.pairings(spec, position, counter, f"changes-{run.id}-{place}", material.shown.value)
         for place, (position, counter) in enumerate(
             zip(spec.domain.protected.tolist(), counters, strict=False), start=1
         )
@@ -351,40 +332,3 @@ def _facts(run: RunRecord) -> tuple[Fact, ...]:
         Fact("Excluded", left_out) if run.rejected else None,
     )
     return tuple(each for each in facts if each is not None)
-
-
-def _changes_grid(
-    material: Material, position: int, counted: Counter[tuple[float, float]], key: str
-) -> Grid:
-    """Count the findings by the values of the one who fares better and of the one who does not."""
-    total = sum(counted.values())
-    counter: Counter[tuple[str, str]] = Counter()
-    # values that are shown alike are one
-    for (better, worse), count in sorted(counted.items()):
-        shown = (material.shown.value(position, each) for each in (better, worse))
-        counter[next(shown), next(shown)] += count
-    rows = [
-        (better, worse, words.number(count), words.percent(count, total))
-        for (better, worse), count in counter.most_common()
-    ]
-    name = material.spec.domain.names[position]
-    caption = say(
-        "The {n} pairs in which {name} differs, by its values; where another attribute is enough "
-        "as well, a pair can differ in that one instead",
-        n=words.number(total),
-        name=name,
-    )
-    if len(rows) > _CHANGES_SHOWN:
-        rest = sum(sorted(counter.values(), reverse=True)[_CHANGES_SHOWN:])
-        other = say("{rows} other pairings", rows=words.number(len(rows) - _CHANGES_SHOWN))
-        rows = [*rows[:_CHANGES_SHOWN], (other, "", words.number(rest), words.percent(rest, total))]
-    return Grid(
-        header=("Favourable with", "Not favourable with", "Pairs", "Share"),
-        rows=tuple(rows),
-        widths=(1.5, 1.5, 0.8, 0.8),
-        right=(2, 3),
-        caption=caption,
-        key=key,
-        optional=True,
-        evidence="example",
-    )

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from fairdesk.audit.store.pair import Pair
 from fairdesk.data.profiling.nearest import everywhere, nearest
-from fairdesk.document.blocks import (
-    Block,
-    Callout,
-    Grid,
-    PairCard,
-    PairRow,
-    Section,
-    Text,
-    appended,
-)
+from fairdesk.document import pairs as composed
+from fairdesk.document.blocks import Block, Callout, PairCard, Section, Text, appended
 from fairdesk.report.appendix import KEY, TITLE
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
 from fairdesk.wording.language import say, say_many
-from fairdesk.wording.pairs import entitled, outcomes
 
 #: Pairs in the section itself; the others are in the appendix.
 _IN_SECTION = 2
@@ -75,9 +68,10 @@ def pair_blocks(material: Material) -> list[Block]:
         order=" ".join(order),
     )
     people = material.spec.domain.people(material.table)
+    more = composed.listed(material.spec, gathered.more, material.shown.value)
     cards = [_card(material, pair, people) for pair in shown]
     further = map(appended, cards[_IN_SECTION:])
-    return [Text(intro), *hidden, *cards[:_IN_SECTION], *further, *_more_pairs(material)]
+    return [Text(intro), *hidden, *cards[:_IN_SECTION], *further, *more]
 
 
 def _where(material: Material, shown: int) -> str:
@@ -94,82 +88,32 @@ def _where(material: Material, shown: int) -> str:
     )
 
 
-def _more_pairs(material: Material) -> list[Grid]:
-    """List further pairs, a line each: what changes, and what that does."""
-    if not material.gathered.more:
-        return []
-    spec, shown = material.spec, material.shown
-    differing = spec.domain.differing.tolist()
-    rows = []
-    for pair in material.gathered.more:
-        changes = [
-            f"{words.quoted(spec.domain.names[i])} {shown.value(i, pair.row[i])} → "
-            f"{shown.value(i, pair.partner[i])}"
-            for i in differing
-            if pair.row[i] != pair.partner[i]
-        ]
-        scores = (words.score(spec, pair.row_score), words.score(spec, pair.partner_score))
-        rows.append((words.number(pair.id), ", ".join(changes), *scores))
-    return [
-        Grid(
-            header=("Pair", "Change", "Score before", "Score after"),
-            rows=tuple(rows),
-            widths=(0.7, 3, 0.9, 0.9),
-            right=(0, 2, 3),
-            caption=(
-                "More pairs, plausible ones first, then by difference in scores; all other "
-                "attributes of a pair are equal"
-            ),
-            key="more",
-            optional=True,
-            evidence="example",
-        )
-    ]
-
-
-def pair_key(pair: Pair) -> str:
-    """Return the key of a pair's card within its section."""
-    return f"pair-{pair.id}"
-
-
 def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     spec = material.spec
     shown = material.shown
     decisions = class_texts(spec, material.table)
-    rows = tuple(
-        PairRow(name, shown.value(i, first), shown.value(i, second), first != second)
-        for i, (name, first, second) in enumerate(
-            zip(spec.domain.names, pair.row.tolist(), pair.partner.tolist(), strict=True)
-        )
-    )
-    outcome = tuple(
-        PairRow(entitled(spec, field.title), one, other, changed=True)
-        for field, one, other in outcomes(
-            spec, pair, lambda each: f"{decisions[each]} ({words.decision_word(spec, each)})"
-        )
+    made = composed.card(
+        spec,
+        pair,
+        lambda each: f"{decisions[each]} ({words.decision_word(spec, each)})",
+        shown.value,
     )
     run = next(run for run in material.runs if run.id == pair.run)
     detail = [material.short_name(run)]
-    first, second = say("Instance A"), say("Instance B")
+    first = made.first
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row, everywhere(spec.domain))
         if distance:
             detail.append(say("not a row of the data"))
         else:
             person = words.capital(spec.person)
-            first, second = say("{Person} in the data", Person=person), say("Counterfactual")
+            first = say("{Person} in the data", Person=person)
     if pair.plausible is not None:
         detail.append(say("plausible") if pair.plausible else say("not plausible"))
-    title = say("Pair {n}", n=words.number(pair.id)) + (
-        say(", flagged") if pair.mark == "flagged" else ""
-    )
-    return PairCard(
-        title,
-        "; ".join(detail),
-        pair.note if shown.whole else "",
-        first,
-        second,
-        rows,
-        outcome,
-        key=pair_key(pair),
+    return msgspec.structs.replace(
+        made,
+        title=made.title + (say(", flagged") if pair.mark == "flagged" else ""),
+        detail="; ".join(detail),
+        note=pair.note if shown.whole else "",
+        first=first,
     )

@@ -7,7 +7,6 @@ from fairdesk.document import blocks
 from fairdesk.document.answers import answers
 from fairdesk.document.blocks import Statement
 from fairdesk.report.content.material import Material
-from fairdesk.report.sections.pairs import pair_key
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say, say_many
 
@@ -48,7 +47,7 @@ def _place(material: Material, question: Question) -> str:
     if chapter == "pairs" and chapter not in material.chapters:
         chapter = "results"
     pair = material.gathered.clearest if question is Question.EXAMPLE else None
-    return chapter if pair is None else f"{chapter}/{pair_key(pair)}"
+    return chapter if pair is None else f"{chapter}/{key_of(pair)}"
 
 
 def _source(material: Material, answer: Answer) -> str:

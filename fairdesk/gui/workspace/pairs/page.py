@@ -28,7 +28,7 @@ from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.counts import Counts
 from fairdesk.charts.kinds.lines import Drawing
-from fairdesk.document.comparison import course
+from fairdesk.document import comparison, pairs
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.charts.picture import Picture
@@ -36,6 +36,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.kit.threads.soon import Soon
+from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import tell_failure
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
@@ -121,6 +122,7 @@ class ExamplesPage(QWidget):
         self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         #: What all runs found, and for experts what this one spent.
         self._effort, self._spent = parts.quiet(), parts.quiet()
+        self._phases = BlocksView(session, folds=False)
         self._weighing = WeighingLine(session)
         self._runs = QComboBox()
         self._runs.setAccessibleName("Run whose pairs are shown")
@@ -179,7 +181,7 @@ class ExamplesPage(QWidget):
 
     def _make_full(self, people: QWidget) -> QWidget:
         """Make what is shown once there is a run: sentence, how it went, people."""
-        self.experts = for_experts(self._spent, self._make_watching())
+        self.experts = for_experts(self._spent, self._phases, self._make_watching())
         self.experts.opened.connect(self._draw)
         self.experts.button.clicked.connect(self._keep_watching)
         return layouts.panel(
@@ -226,10 +228,7 @@ class ExamplesPage(QWidget):
             ),
             self._draw,
         )
-        self._alone_words = parts.quiet(
-            "Number of pairs found in which changing this attribute alone changes the decision. "
-            f"{words.NOT_A_SUM} Click a bar to list its pairs."
-        )
+        self._alone_words = parts.quiet()
         counts = layouts.panel(
             parts.heading("Changing one attribute alone"),
             self._bars,
@@ -403,11 +402,11 @@ class ExamplesPage(QWidget):
         told = f"{sign} {state}.", pooled(self._with_examples())
         self._effort.setText(" ".join(filter(None, told)))
         spent = f"{words.capital(words.effort(run))}."
-        phases = figures.phase_sentences(figures.phases_of(run.figures))
-        self._spent.setText("\n".join((f"{spent} {figures.near_sentence(run)}".rstrip(), *phases)))
-        counts = tuple(zip(self._alone_names, run.sufficient_alone, strict=False))
-        title = "Pairs found, by protected attribute whose change alone is sufficient"
-        self._bars.draw(Counts(title, "pairs found", counts, run.found))
+        self._spent.setText(f"{spent} {figures.near_sentence(run)}".rstrip())
+        self._phases.show_blocks(comparison.phases([run]))
+        alone = pairs.alone(self._session.spec, run)
+        self._bars.draw(alone.drawing)
+        self._alone_words.setText(f"{alone.caption}. Click a bar to list its pairs.")
         tell_failure(self._banner, run, "Run again…", self.start.emit)
 
     def _draw(self) -> None:
@@ -424,4 +423,4 @@ class ExamplesPage(QWidget):
                     self._ask_curve(record.id)
             numbers = sorted(self._curves)
         curves = [(f"run {n}", self._curves[n]) for n in numbers if n in self._curves]
-        self.chart.draw(course(curves, over_time=over_time))
+        self.chart.draw(comparison.course(curves, over_time=over_time))

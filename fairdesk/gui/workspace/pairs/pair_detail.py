@@ -17,22 +17,18 @@ from PySide6.QtWidgets import (
 
 from fairdesk.answers.example import opposite
 from fairdesk.audit.store.pair import Pair
+from fairdesk.document import pairs
+from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.pairs.plausible import ShareBar
-from fairdesk.gui.workspace.pairs.side_by_side import (
-    SideBySide,
-    changes,
-    is_row,
-    sentence,
-    side_by_side_table,
-)
-from fairdesk.gui.workspace.pairs.why_view import WhyView
-from fairdesk.gui.workspace.session.pair_columns import MARKS, change, usual
+from fairdesk.gui.workspace.pairs.side_by_side import SideBySide, side_by_side_table
+from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words
-from fairdesk.wording.pairs import distance_text, plausible_text
+from fairdesk.wording.pairs import distance_text, plausible_text, usual
 
 _KEYS = QKeySequence.StandardKey
 
@@ -121,9 +117,9 @@ class PairDetail(QWidget):
         self._change.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sentence = parts.Words()
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._model = SideBySide(session, self)
+        self._model = SideBySide(self)
         self._table = side_by_side_table(self._model, session.spec.domain.names)
-        self._why_view = WhyView(session)
+        self._why_view = BlocksView(session, folds=False)
         self._views = parts.Stack()
         self._views.addWidget(self._table)
         self._views.addWidget(self._why_view)
@@ -228,7 +224,7 @@ class PairDetail(QWidget):
         )
 
     def _place(self) -> tuple[str, ...]:
-        return () if self._pair is None else (f"pair-{self._pair.id}",)
+        return () if self._pair is None else (pairs.key_of(self._pair),)
 
     def _in_line(self, first: QWidget, *others: QWidget) -> QHBoxLayout:
         return layouts.row(
@@ -346,9 +342,10 @@ class PairDetail(QWidget):
 
     def toggle_table(self) -> bool:
         """Turn the bars that tell why into a table, or back, if they are shown."""
-        shown = self._views.currentWidget() is self._why_view
+        chart = self._why_view.shown.get(pairs.WHY)
+        shown = self._views.currentWidget() is self._why_view and isinstance(chart, DrawnChart)
         if shown:
-            self._why_view.toggle_table()
+            chart.toggle_table()
         return shown
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
@@ -410,17 +407,20 @@ class PairDetail(QWidget):
         if pair is None:
             return
         shown = pair if form is None else form.pair
-        said = sentence(spec, self._session.decisions, shown)
+        decisions = self._session.decisions
+        said = pairs.statement(spec, shown).sentence
         if form is not None and self._known is not None and form is self._known.nearer:
-            said += "\n" + changes(spec, self._known.found.pair, shown)
+            said += "\n" + pairs.brought(spec, self._known.found.pair, shown)
         self._sentence.setText(said)
-        self._change.setText(change(spec, shown))
+        self._change.setText(pairs.change(spec, shown))
         why = form.why if form is not None and self._why.isChecked() else None
         if form is None or why is None:
-            self._model.show(shown, None if form is None else form.real)
+            card = pairs.card(spec, shown, decisions.__getitem__)
+            near = None if form is None else form.real
+            self._model.show(pairs.with_nearest(spec, shown, card, near))
             self._views.setCurrentWidget(self._table)
         else:
-            self._why_view.show_why(shown, why)
+            self._why_view.show_blocks(pairs.explanation(spec, shown, why, decisions))
             self._views.setCurrentWidget(self._why_view)
         self._nearness.setVisible(why is None)
         self._tell_plausible(shown, form)
@@ -428,29 +428,18 @@ class PairDetail(QWidget):
 
     def _tell_plausible(self, pair: Pair, form: Form | None) -> None:
         """Say whether the pair is plausible, and how its first instance compares with the data."""
-        many, domain = self._session.many, self._session.spec.domain
         self._share.setVisible(pair.typicality is not None)
         said = []
         if pair.plausible is not None:
             said.append(plausible_text(pair))
         if pair.typicality is not None:
             self._share.show_share(pair.typicality)
-            said.append(usual(pair.typicality, many))
-        if form is None:
-            said.append("Searching for the nearest data row…")
-        elif is_row(pair, form.real):
-            # the column of the table names it
-            pass
-        elif form.real is None:
-            said.append("No row of the data is complete, so no distance can be calculated.")
-        else:
-            alike = sum(form.real.person[p] == pair.row[p] for p in domain.others)
-            count = "all" if alike == len(domain.others) else f"{alike} of"
-            said.append(
-                f"Nearest data row: {words.number(form.real.row)}, recorded outcome "
-                f"“{form.real.outcome}”; equal in {count} {len(domain.others)} attributes that are "
-                "not protected."
-            )
+            said.append(usual(pair.typicality, self._session.many))
+        said.append(
+            "Searching for the nearest data row…"
+            if form is None
+            else pairs.nearest_sentence(self._session.spec, pair, form.real)
+        )
         self._plausible.setText(" ".join(said))
         real = None if form is None else form.real
         self._plausible.setToolTip(

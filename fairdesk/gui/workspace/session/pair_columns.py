@@ -24,9 +24,10 @@ from fairdesk.audit.store.pair import (
     sides,
 )
 from fairdesk.data.domain.attributes import Role
+from fairdesk.document.pairs import change
 from fairdesk.models.decisions.rule import own_number
 from fairdesk.wording import words
-from fairdesk.wording.pairs import UNKNOWN, entitled, writers
+from fairdesk.wording.pairs import UNKNOWN, entitled, usual, writers
 
 #: The sign of each mark, and what it is called.
 MARKS = {"": ("", "no review status"), "flagged": ("⚑", "flagged"), "dismissed": ("✕", "dismissed")}
@@ -76,26 +77,6 @@ class Cells:
     full: Callable[[Pair], str] | None = None
     changed: Callable[[Pair], bool] | None = None
     share: Callable[[Pair], float | None] | None = None
-
-
-def usual(typicality: float, many: str) -> str:
-    """Say how usual an instance is among the ``many`` held out."""
-    if not typicality:
-        return f"Less typical than all {many} in the data."
-    share = words.percent(typicality, 1, 0)
-    if share.startswith("below "):
-        return f"Less typical than nearly all {many} in the data."
-    return f"At least as typical as {share} of the {many} in the data."
-
-
-def change(spec: AuditSpec, pair: Pair) -> str:
-    """Write what is changed between a pair's two sides: ``White → Asian``."""
-    return ", ".join(
-        f"{attribute.text(pair.row[p])} → {attribute.text(pair.partner[p])}"
-        for p in spec.domain.protected.tolist()
-        for attribute in (spec.domain.attributes[p],)
-        if pair.row[p] != pair.partner[p]
-    )
 
 
 def mark_text(pair: Pair) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from fairdesk.audit.plan.spec import AuditSpec
@@ -15,10 +16,12 @@ from fairdesk.audit.runs.reopening import reopen
 from fairdesk.audit.store.pair import MinimalPair, Pair, minimal_pair
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
+from fairdesk.data.profiling.nearest import everywhere, nearest
+from fairdesk.data.table import Table
+from fairdesk.document.pairs import DataRow
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.threads.background import Task, in_background
 from fairdesk.gui.kit.threads.store_thread import StoreThread
-from fairdesk.gui.workspace.session.nearest_rows import Real, RealPeople
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
@@ -38,14 +41,14 @@ class Form:
     ----------
     pair : Pair
         The two people.
-    real : Real, optional
-        The real person who is nearest to the first of the two.
+    real : DataRow, optional
+        The data row that is nearest to the first instance.
     why : Explanation, optional
         Once that was asked for.
     """
 
     pair: Pair
-    real: Real | None
+    real: DataRow | None
     why: Explanation | None
 
 
@@ -55,6 +58,38 @@ class Known:
 
     found: Form
     nearer: Form | None
+
+
+class _Rows:
+    """Reads the rows of the data once. Lives in the thread of the audit file."""
+
+    def __init__(self, spec: AuditSpec) -> None:
+        self._spec = spec
+        self._read: tuple[Table, Rows, NDArray[np.intp]] | None = None
+
+    def everybody(self, store: Store) -> Rows:
+        """Return them all: ``(m, d)``, as `Pair.nearest` counts them."""
+        return self._held(store)[1]
+
+    def nearest(self, store: Store, pair: Pair | MinimalPair) -> DataRow | None:
+        """Return who is nearest to a pair's first person; ``None`` where the data have nobody."""
+        table, people, places = self._held(store)
+        if not len(people):
+            return None
+        position, distance = pair.nearest, pair.distance
+        if position is None or distance is None:
+            domain = self._spec.domain
+            position, distance = nearest(domain, people, np.asarray(pair.row), everywhere(domain))
+        place = int(places[position])
+        label = table.index(self._spec.label)
+        outcome = table.columns[label].text(table.codes[place, label])
+        return DataRow(people[position], distance, place + 1, outcome)
+
+    def _held(self, store: Store) -> tuple[Table, Rows, NDArray[np.intp]]:
+        if self._read is None:
+            table, domain = store.table(), self._spec.domain
+            self._read = table, domain.people(table), domain.places(table)
+        return self._read
 
 
 class Study(QObject):
@@ -79,7 +114,7 @@ class Study(QObject):
     def __init__(self, spec: AuditSpec, store: StoreThread, parent: QObject) -> None:
         super().__init__(parent)
         self._spec, self._store = spec, store
-        self._people = RealPeople(spec)
+        self._people = _Rows(spec)
         self._lent: Worker | None = None
         self._own: Worker | None = None
         self._task: Task | None = None
