@@ -120,9 +120,7 @@ def statement(spec: AuditSpec, pair: Pair, value: Value | None = None) -> Statem
     along = words.joined([each.in_words() for each in changes if not each.protected])
     changed = words.joined([each.in_words() for each in own])
     number = words.number(pair.id)
-    before, after = (
-        words.decision_word(spec, each) for each in (pair.row_class, pair.partner_class)
-    )
+    before, after = _decisions(spec, pair)
     values = {
         "changes": say("{changes}, and with it {with_it}", changes=changed, with_it=along)
         if along
@@ -144,7 +142,7 @@ def statement(spec: AuditSpec, pair: Pair, value: Value | None = None) -> Statem
             "{partner}; the decision stays {before} (pair number {number}{known}).",
             **values,
         )
-        if before == after
+        if pair.row_class == pair.partner_class
         else say(
             "Changing {changes}, with everything else equal, changes the decision from {before} "
             "to {after} (score {row} to {partner}; pair number {number}{known}).",
@@ -169,6 +167,16 @@ def statement(spec: AuditSpec, pair: Pair, value: Value | None = None) -> Statem
     )
     label = say("One discriminatory pair: {names}", names=words.listed([each.name for each in own]))
     return Statement("example", label, shown, sentence, brief)
+
+
+def _decisions(spec: AuditSpec, pair: Pair) -> tuple[str, str]:
+    """Say how both are decided; of two that are unfavourable each by its name."""
+    before = words.decision_word(spec, pair.row_class)
+    after = words.decision_word(spec, pair.partner_class)
+    if before != after or pair.row_class == pair.partner_class:
+        return before, after
+    named = (say("“{name}”", name=spec.decisions[i]) for i in (pair.row_class, pair.partner_class))
+    return next(named), next(named)
 
 
 def reverse_sentence(pair: Pair) -> str:

@@ -56,11 +56,6 @@ CONFIRM = fixed(
     "Confirm or refuse this in a new audit: on the tab “Compared together” of the page "
     "Attributes, or with --companions FILE."
 )
-#: Why counts of pairs by attribute are not those of all pairs.
-NOT_A_SUM = fixed(
-    "A pair can count for several attributes, or for none where only a joint change alters the "
-    "decision, so the counts need not add up to that of all pairs."
-)
 #: Between a number and its unit: no line break.
 NBSP = "\u00a0"
 #: What cannot be computed: 0/0, or nothing to compare with.

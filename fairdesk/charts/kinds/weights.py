@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from fairdesk.charts.shapes import Box, Laid, Marked, Paper, Path, Shape, Words, hatched
 from fairdesk.wording import words
+from fairdesk.wording.language import say
 
 #: By the height of a line of type: a bar's height, from one bar to the next, the room between rows.
 _BAR, _STEP, _GAP = 0.6, 0.95, 0.4
@@ -72,6 +73,10 @@ class Weights:
             named = zip(self.whose or [""] * len(texts), texts, strict=True)
             said.append(f"{each.name}: {', '.join(' '.join(pair).strip() for pair in named)}")
         return "; ".join(said) or "Nothing has any weight."
+
+    def alt(self) -> str:
+        """Return it in words, for files."""
+        return say("{title}: {said}.", title=self.title, said=self.summary())
 
     def text(self, value: float) -> str:
         """Write a weight with its sign; of nothing there is none."""

@@ -6,6 +6,7 @@ from fairdesk.answers.answer import Answer, Question
 from fairdesk.document import blocks
 from fairdesk.document.answers import answers
 from fairdesk.document.blocks import Statement
+from fairdesk.document.pairs import key_of
 from fairdesk.report.content.material import Material
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import say, say_many

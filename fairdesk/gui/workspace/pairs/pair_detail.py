@@ -343,10 +343,10 @@ class PairDetail(QWidget):
     def toggle_table(self) -> bool:
         """Turn the bars that tell why into a table, or back, if they are shown."""
         chart = self._why_view.shown.get(pairs.WHY)
-        shown = self._views.currentWidget() is self._why_view and isinstance(chart, DrawnChart)
-        if shown:
-            chart.toggle_table()
-        return shown
+        if self._views.currentWidget() is not self._why_view or not isinstance(chart, DrawnChart):
+            return False
+        chart.toggle_table()
+        return True
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         """Follow the theme."""
