@@ -15,7 +15,8 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
-from fairdesk.document.answers import answers, headline, pair_statement, reverse_sentence
+from fairdesk.document.answers import answers, headline
+from fairdesk.document.pairs import reverse_sentence, statement
 from fairdesk.results.events import Found
 from fairdesk.results.individual import ExcessChange
 from fairdesk.wording.proofs import population_note
@@ -513,7 +514,7 @@ def test_the_example_is_told_with_its_change_and_with_the_search_that_found_it(s
         (0.0, f"pair number 3, {phrases.NOT_A_ROW.removeprefix('not ')})."),
         (0.1, f"pair number 3, {phrases.NOT_A_ROW})."),
     ):
-        said = pair_statement(store.spec, replace(pair, distance=distance)).sentence
+        said = statement(store.spec, replace(pair, distance=distance)).sentence
         assert said.endswith(known)
     assert answer.said.label.startswith("One ")
     assert "In others the change may be the opposite" in answer.details[0]

@@ -339,7 +339,7 @@ def test_the_flagged_pair_comes_first_and_the_dismissed_one_not_at_all(text, aud
     assert cards[0] == f"pair-{flagged.id}"
     assert len(cards) == SHOWN
     assert f"pair-{dismissed.id}" not in cards
-    assert "Instance A Instance B" in examples
+    assert "Instance Counterfactual" in examples
     assert words.score(audited.spec, flagged.row_score) in examples
 
 

@@ -47,7 +47,7 @@ def test_a_pair_that_starts_from_a_data_row_says_so(tmp_path):
         cards = blocks_of(section_of(make_report(store), "results"), "PairCard")
     heads = {card.key: (card.first, card.second) for card in cards}
     assert heads["pair-1"] == ("Applicant in the data", "Counterfactual")
-    assert heads["pair-2"] == ("Instance A", "Instance B")
+    assert heads["pair-2"] == ("Instance", "Counterfactual")
     far = {card.key: phrases.NOT_A_ROW in card.detail for card in cards}
     assert far == {"pair-1": False, "pair-2": True}
 

@@ -440,7 +440,7 @@ class PairDetail(QWidget):
             if form is None
             else pairs.nearest_sentence(self._session.spec, pair, form.real)
         )
-        self._plausible.setText(" ".join(said))
+        self._plausible.setText(" ".join(filter(None, said)))
         real = None if form is None else form.real
         self._plausible.setToolTip(
             f"Gower distance over all attributes: {distance_text(real.distance)} (0: identical to "

@@ -12,8 +12,8 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
+from fairdesk.document.pairs import STRONGEST, WHY
 from fairdesk.gui.workspace.common.page_names import EXAMPLES
-from fairdesk.gui.workspace.pairs.why_view import STRONGEST
 from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pair_columns import PairRole
 from fairdesk.individual.surrogates.explanation import Explanation
@@ -87,7 +87,7 @@ def test_the_nearest_row_is_told_unless_the_pair_begins_with_it(known):
     detail = known.examples.detail
     assert phrases.NEAREST_ROW in detail._plausible.text()
     form = detail._form
-    row = replace(form.real, person=form.pair.row)
+    row = msgspec.structs.replace(form.real, codes=form.pair.row)
     detail._tell_plausible(form.pair, replace(form, real=row))
     assert detail._plausible.text()
     assert phrases.NEAREST_ROW not in detail._plausible.text()
@@ -257,19 +257,19 @@ def test_why_is_told_in_bars_and_in_a_table(qtbot, known, scholars, path):
     qtbot.keyClick(table, Qt.Key.Key_W)
     view = detail._why_view
     qtbot.waitUntil(view.isVisible, timeout=LONG)
-    bars = view._bars
+    bars = view.shown[WHY]
     weights = bars.drawing.weights
     assert 0 < len(weights) <= STRONGEST
     heaviest = [max(map(abs, each.values)) for each in weights]
     assert heaviest == sorted(heaviest, reverse=True)
     for name in ("age", "sex"):
         assert name in bars.accessibleDescription()
-    assert "R squared" in view._fit.text()
+    assert any("R squared" in each.text() for each in view.findChildren(QLabel))
     qtbot.keyClick(table, Qt.Key.Key_T)
-    assert view._twin.isVisible()
-    assert not bars.isVisible()
-    assert view._twin.rowCount() == len(weights)
-    variants = view.findChildren(QTableWidget)[-1]
+    (twin,) = bars.findChildren(QTableWidget)
+    assert twin.isVisible()
+    assert twin.rowCount() == len(weights)
+    variants = view.shown["variants"]
     with Store.open(path) as store:
         explanation = store.learned(detail.pair.id, "why", Explanation)
     assert variants.rowCount() == len(explanation.variants)
@@ -367,11 +367,11 @@ def test_what_each_phase_of_a_search_came_to_is_said_with_what_it_spent(known):
     page = known.examples
     (run,) = (each for each in known._session.runs if each.id == page._shown)
     phases = (SearchPhase("seeds", 8, 1, 2, 81), SearchPhase("directed", 992, 507, 14, 81))
-    page._tell(msgspec.structs.replace(run, figures=phases))
-    for sentence in figures.phase_sentences(phases):
-        assert sentence in page._spent.text()
-    page._tell(msgspec.structs.replace(run, figures=()))
-    assert "\n" not in page._spent.text()
+    seconds = {"seeds": 0.5, "directed": 1.5}
+    page._tell(msgspec.structs.replace(run, figures=phases, seconds=seconds))
+    assert page._phases.shown["phases"].rowCount() == len(phases)
+    page._tell(msgspec.structs.replace(run, figures=(), seconds={}))
+    assert not page._phases.shown
 
 
 def test_the_smallest_window_cuts_nobody_off(known):
