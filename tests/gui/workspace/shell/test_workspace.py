@@ -31,13 +31,13 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
+from fairdesk.document import pairs
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.overview.page import next_step
-from fairdesk.gui.workspace.pairs.side_by_side import compare, sentence
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
@@ -402,13 +402,13 @@ def test_a_pair_is_told_in_a_sentence_and_side_by_side(path):
     with Store.open(path) as store:
         spec = store.spec
         for pair in store.pairs(PairQuery(), 0, 20):
-            said = sentence(spec, ("no", "yes"), pair)
-            lines = compare(spec, ("no", "yes"), pair, None)
-            differing = [line.name for line in lines if line.differs and not line.verdict]
+            said = pairs.statement(spec, pair).sentence
+            card = pairs.card(spec, pair, ("no", "yes").__getitem__)
+            differing = [line.name for line in card.rows if line.changed]
             for name in differing:
                 assert name in said
             assert set(differing) <= {"sex", "age"}
-            assert len(lines) == len(spec.domain.attributes) + 3
+            assert len(card.rows) == len(spec.domain.attributes)
             assert "favourable" in said
 
 
