@@ -20,8 +20,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.columns import columns_of
-from fairdesk.certify.domain.encoded import margins_of
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.proof.reproof_bounds import Bounds, LayerBounds
 from fairdesk.certify.proof.reproof_check import (
@@ -35,10 +33,12 @@ from fairdesk.certify.proof.reproof_check import (
 )
 from fairdesk.certify.proof.reproof_counting import Measure, NetworkCounter
 from fairdesk.certify.proof.reproof_forest import ForestBounds
+from fairdesk.certify.proof.reproof_inputs import Inputs, RowsOf, decision_margins
 from fairdesk.certify.proof.reproof_linear import LinearCounter
 from fairdesk.certify.proof.reproof_rates import IsFavourable, Masses, RateModel, RateReprover
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
+from fairdesk.models.model import labels
 from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
 
 Float64 = NDArray[np.float64]
@@ -74,6 +74,7 @@ class RatedPeople(NamedTuple):
 def reprover(
     space: Space,
     fed: FedModel,
+    rows_of: RowsOf,
     differ: Differ,
     people: Measure | None = None,
     rated: RatedPeople | None = None,
@@ -86,6 +87,8 @@ def reprover(
         The certificate's, its axes in the certificate's order.
     fed : FedModel
         The model, fed as the certificate says.
+    rows_of : callable
+        Returns rows from which the domain makes the members of points.
     differ : callable
         Asks the model.
     people : Measure, optional
@@ -98,46 +101,48 @@ def reprover(
     except OpaqueError:
         own = RateModel(None, np.zeros((0, 0), dtype=np.int64), fed.mapping.favourable_class)
         rates = None if rated is None else RateReprover(own, rated.is_favourable, rated.masses)
-        return _Reprover(None, np.zeros((0, 0), dtype=np.bool_), differ, rates=rates).prove
+        return _Reprover(None, space.may_be, differ, rates=rates).prove
     body = anatomy.body
-    precision = body.precision if isinstance(body, Layers) else np.float64
-    columns = columns_of(space, anatomy, fed, precision)
-    combinations, which = np.unique(columns.combinations, axis=0, return_inverse=True)
-    wanted = np.zeros((len(space.may_be), len(combinations)), dtype=np.bool_)
-    for row, members in zip(wanted, space.members, strict=True):
-        row[which.ravel()[members]] = True
+    inputs, margins = Inputs(space, anatomy, fed, rows_of), decision_margins(anatomy, fed)
     bounds: Bounds
     counter: LinearCounter | NetworkCounter | None = None
     of_people: NetworkCounter | None = None
     counters: list[NetworkCounter] = []
     if isinstance(body, Layers):
-        body = columns.over_layers(body)
-        margins = margins_of(body.decides, body.layers[-1].bias.size, anatomy.close, fed)
-        bounds = LayerBounds(body, columns, margins, combinations)
+        bounds = LayerBounds(body, inputs, margins)
         if len(margins.offset) == 1:
             kind = LinearCounter if len(body.layers) == 1 else NetworkCounter
-            counter = kind(body, columns, margins, combinations)
-            counting = partial(NetworkCounter, body, columns, margins, combinations)
+            counter = kind(body, inputs, margins)
+            counting = partial(NetworkCounter, body, inputs, margins)
             of_people = None if people is None else counting(people)
             if rated is not None and len(np.unique(margins.decision)) > 1:
                 counters = [counting(each) for each in rated.measures]
     else:
-        margins = margins_of(body.decides, body.base.size, anatomy.close, fed)
-        bounds = ForestBounds(body, columns, margins, combinations)
+        bounds = ForestBounds(body, inputs, margins)
+    _hold_to_model(space, fed, inputs, bounds)
     rates = None
     if rated is not None:
         favourable = fed.mapping.favourable_class
         above = bool(margins.decision[margins.winner[0]] == favourable)
-        own = RateModel(
-            bounds,
-            which.reshape(len(space.variants), -1),
-            favourable,
-            counters,
-            above,
-            space.variant,
-        )
+        own = RateModel(bounds, inputs.which, favourable, counters, above, inputs.variant)
         rates = RateReprover(own, rated.is_favourable, rated.masses)
-    return _Reprover(bounds, wanted, differ, counter, of_people, rates).prove
+    return _Reprover(bounds, space.may_be, differ, inputs, counter, of_people, rates).prove
+
+
+def _hold_to_model(space: Space, fed: FedModel, inputs: Inputs, bounds: Bounds) -> None:
+    """Refuse bounds by which the model itself decides single rows otherwise."""
+    places, combination, rows = inputs.drawn(space)
+    wanted = np.zeros((len(places), len(inputs.combinations)), dtype=np.bool_)
+    one = np.arange(len(places)), inputs.which[inputs.variant(places), combination]
+    wanted[one] = True
+    certain = bounds.decided(places, places, wanted).decision[one]
+    known = (certain >= 0) & ~np.isnan(rows).any(axis=1)
+    if (certain[known] != labels(fed.predict(rows[known]))).any():
+        raise SpecError(
+            "Regions cannot be re-proved: what was read of the model’s arithmetic gives other "
+            "decisions than the model.",
+            remedy="Do not rely on this certificate. Report the kind of model that this is.",
+        )
 
 
 class _Parts(NamedTuple):
@@ -154,14 +159,15 @@ class _Reprover:
     def __init__(
         self,
         bounds: Bounds | None,
-        wanted: NDArray[np.bool_],
+        may_be: NDArray[np.bool_],
         differ: Differ,
+        inputs: Inputs | None = None,
         counter: LinearCounter | NetworkCounter | None = None,
         of_people: NetworkCounter | None = None,
         rates: RateReprover | None = None,
     ) -> None:
-        self._bounds, self._wanted, self._differ, self._counter = bounds, wanted, differ, counter
-        self._of_people, self._rates = of_people, rates
+        self._bounds, self._may_be, self._differ, self._counter = bounds, may_be, differ, counter
+        self._inputs, self._of_people, self._rates = inputs, of_people, rates
 
     def prove(
         self,
@@ -196,7 +202,7 @@ class _Reprover:
         for b in np.flatnonzero(group >= 0).tolist():
             if perf_counter() >= until:
                 break
-            members = np.flatnonzero(self._wanted[group[b]])
+            members = np.flatnonzero(self._wanted(low[b : b + 1], group[b : b + 1])[0])
             proven[b] = self._of_people.shares(low[b], high[b], members, stated[b])
             if (proven[b] > 1.0 - stated[b, ::-1] + ROUNDING).any():
                 contradicted[b] = BY_COUNT
@@ -206,7 +212,7 @@ class _Reprover:
         """Say which parts are consistent (0), discriminatory (1), undecided (-1), and where."""
         if self._bounds is None:
             return np.full(len(group), -1, dtype=np.int64), np.zeros(parts.low.shape)
-        wanted = self._wanted[group]
+        wanted = self._wanted(parts.low, group)
         found = self._bounds.decided(parts.low, parts.high, wanted)
         known = wanted & (found.decision >= 0)
         most = np.where(known, found.decision, -1).max(axis=1)
@@ -220,13 +226,23 @@ class _Reprover:
         verdict[group < 0] = -1
         return verdict, found.matters
 
+    def _wanted(self, low: Places, group: Numbers) -> NDArray[np.bool_]:
+        """Return which different combinations are compared in boxes of groups, ``(B, U)``."""
+        if self._inputs is None:
+            return np.zeros((len(low), 0), dtype=np.bool_)
+        wanted = np.zeros((len(low), len(self._inputs.combinations)), dtype=np.bool_)
+        box, combination = np.nonzero(self._may_be[group])
+        wanted[box, self._inputs.which[self._inputs.variant(low[box]), combination]] = True
+        return wanted
+
     def count(
         self, low: Numbers, high: Numbers, group: int, stated: Float64
     ) -> tuple[float, float] | None:
         """Return a box's least consistent and discriminatory shares; ``None``: not countable."""
         if self._counter is None or group < 0:
             return None
-        return self._counter.shares(low, high, np.flatnonzero(self._wanted[group]), stated)
+        members = np.flatnonzero(self._wanted(low[None], np.array([group]))[0])
+        return self._counter.shares(low, high, members, stated)
 
     def differ(self, places: Places) -> NDArray[np.bool_]:
         """Query the model."""

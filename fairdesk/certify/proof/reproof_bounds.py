@@ -14,9 +14,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.columns import Columns
-from fairdesk.certify.domain.encoded import Margins
 from fairdesk.certify.domain.space import Places
+from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.models.structure.types import Layer, Layers
 
@@ -37,8 +36,6 @@ _SELU_DEPTH, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805
 _LARGEST = 2.0**120
 #: Numbers that are written down at once.
 AT_ONCE = 4_000_000
-#: The combined columns of an axis with more values are bounded one by one.
-_MOST_VALUES = 256
 
 
 class Decided(NamedTuple):
@@ -72,103 +69,6 @@ class Bounds(Protocol):
         ...
 
 
-class Inputs:
-    """The numbers that a model is given, of whole boxes."""
-
-    def __init__(self, columns: Columns, combinations: Float64) -> None:
-        self.columns, self.combinations = columns, combinations
-        self._monotone = [
-            len(own.table) == 0
-            or bool(
-                (
-                    (np.diff(own.table, axis=0) >= 0).all(axis=0)
-                    | (np.diff(own.table, axis=0) <= 0).all(axis=0)
-                ).all()
-            )
-            for own in columns.axes
-        ]
-
-    def ends(self, low: Places, high: Places) -> tuple[Float64, Float64, NDArray[np.bool_]]:
-        """Return the least and the greatest number of each column, ``(B, m)``, and where NaN is.
-
-        The columns that depend on protected values are left at 0.
-        """
-        size = (len(low), self.columns.count)
-        least = np.broadcast_to(self.columns.constant, size).copy()
-        most, gaps = least.copy(), np.isnan(least)
-        for i, own in enumerate(self.columns.axes):
-            if not own.columns.size:
-                continue
-            first, last, missing = self._of_axis(i, low[:, i], high[:, i])
-            least[:, own.columns], most[:, own.columns] = first, last
-            gaps[:, own.columns] = missing
-        return least, most, gaps
-
-    def _of_axis(
-        self, i: int, low: Numbers, high: Numbers
-    ) -> tuple[Float64, Float64, NDArray[np.bool_]]:
-        own = self.columns.axes[i]
-        if not len(own.table):
-            ends = np.stack([own.start + each[:, None] * own.slope for each in (low, high)])
-            return ends.min(axis=0) - own.off, ends.max(axis=0) + own.off, np.zeros(1, np.bool_)
-        if self._monotone[i]:
-            ends = np.stack([own.table[low], own.table[high]])
-            return ends.min(axis=0), ends.max(axis=0), np.zeros(1, np.bool_)
-        once, which = np.unique(np.column_stack((low, high)), axis=0, return_inverse=True)
-        shape = (len(once), own.table.shape[1])
-        least, most, gaps = np.empty(shape), np.empty(shape), np.empty(shape, dtype=np.bool_)
-        for k, (first, last) in enumerate(once.tolist()):
-            inside = own.table[first : last + 1]
-            gaps[k] = np.isnan(inside).any(axis=0)
-            least[k] = np.where(np.isnan(inside), np.inf, inside).min(axis=0)
-            most[k] = np.where(np.isnan(inside), -np.inf, inside).max(axis=0)
-        which = which.ravel()
-        return least[which], most[which], gaps[which]
-
-    def least_of(
-        self, forms: Float64, low: Places, high: Places, ends: tuple[Float64, Float64]
-    ) -> tuple[Float64, Float64]:
-        """Return the least value of linear forms of the numbers over boxes.
-
-        Parameters
-        ----------
-        forms : NDArray[np.float64]
-            ``(n, R, m)``.
-        low, high : Places
-            ``(n, a)``.
-        ends : tuple[NDArray[np.float64], NDArray[np.float64]]
-            ``(n, m)`` each, as of `ends`, with the numbers of the protected values.
-
-        Returns
-        -------
-        least : NDArray[np.float64]
-            ``(n, R)``.
-        spread : NDArray[np.float64]
-            ``(n, R, a)``; how far the form can move along each axis.
-        """
-        first, last = forms * ends[0][:, None], forms * ends[1][:, None]
-        lows, highs = np.minimum(first, last), np.maximum(first, last)
-        least = lows.sum(axis=2)
-        spread = np.zeros((*forms.shape[:2], low.shape[1]))
-        for i, own in enumerate(self.columns.axes):
-            if not own.columns.size:
-                continue
-            apart = lows[..., own.columns].sum(axis=2), highs[..., own.columns].sum(axis=2)
-            if own.columns.size > 1 and 1 < len(own.table) <= _MOST_VALUES:
-                # the columns of one attribute move together: one of its values at a time
-                values = forms[..., own.columns] @ own.table.T
-                places = np.arange(len(own.table))
-                outside = (places < low[:, i, None]) | (places > high[:, i, None])
-                together = (
-                    np.where(outside[:, None], np.inf, values).min(axis=2),
-                    np.where(outside[:, None], -np.inf, values).max(axis=2),
-                )
-                least += np.maximum(together[0] - apart[0], 0.0)
-                apart = together
-            spread[..., i] = apart[1] - apart[0]
-        return least, spread
-
-
 class LayerBounds:
     """Bounds of dense layers, of one linear layer too.
 
@@ -176,20 +76,14 @@ class LayerBounds:
     ----------
     body : Layers
         The layers.
-    columns : Columns
+    inputs : Inputs
         What they are given.
     margins : Margins
         What becomes of their numbers.
-    combinations : NDArray[np.float64]
-        ``(V, p)``; the numbers of the columns that depend on the protected values.
     """
 
-    def __init__(
-        self, body: Layers, columns: Columns, margins: Margins, combinations: Float64
-    ) -> None:
-        self._body, self._margins = body, margins
-        self._inputs = Inputs(columns, combinations)
-        self._combinations = combinations
+    def __init__(self, body: Layers, inputs: Inputs, margins: Margins) -> None:
+        self._body, self._margins, self._inputs = body, margins, inputs
         single = body.precision is np.float32
         self._unit, self._tiny = (2.0**-24, 2.0**-126) if single else (2.0**-53, 2.0**-1022)
 
@@ -199,8 +93,7 @@ class LayerBounds:
         matters = np.zeros(low.shape)
         box, which = np.nonzero(wanted)
         widest = max(len(layer.bias) for layer in self._body.layers)
-        inputs = self._inputs.columns.count
-        step = max(1, AT_ONCE // (widest * max(widest, inputs) + 1))
+        step = max(1, AT_ONCE // (widest * max(widest, self._inputs.count) + 1))
         for start in range(0, len(box), step):
             b, v = box[start : start + step], which[start : start + step]
             certain, uncertain = self._decided(low[b], high[b], v)
@@ -211,9 +104,7 @@ class LayerBounds:
     def _decided(self, low: Places, high: Places, v: Numbers) -> tuple[Numbers, Float64]:
         margins = self._margins
         least, most, _ = self._inputs.ends(low, high)
-        combined = self._inputs.columns.combined
-        least[:, combined] = most[:, combined] = self._combinations[v]
-        given = (low, high, (least, most))
+        given = _Given(low, high, least, most, self._inputs.combinations[v])
         lines, off = self._all_lines(given)
         forms = np.concatenate([margins.weights.T, -margins.weights.T])
         constant = np.concatenate([-margins.offset, margins.offset])
@@ -231,16 +122,13 @@ class LayerBounds:
         uncertain = np.where((certain < 0)[:, None], spread.max(axis=1), 0.0)
         return certain, uncertain
 
-    def _all_lines(
-        self, given: tuple[Places, Places, tuple[Float64, Float64]]
-    ) -> tuple[list[_Lines], list[Float64]]:
+    def _all_lines(self, given: _Given) -> tuple[list[_Lines], list[Float64]]:
         """Bound the sums of all layers, the first ones first, and the activations by lines."""
-        least, most = given[2]
-        n = len(least)
+        n = len(given.low)
         lines: list[_Lines] = []
         off: list[Float64] = []
         layers = self._body.layers
-        largest = np.maximum(np.abs(least), np.abs(most))
+        largest = np.abs(given.fixed) + np.maximum(np.abs(given.least), np.abs(given.most))
         for k, layer in enumerate(layers):
             size = largest @ np.abs(layer.weights) + np.abs(layer.bias)
             terms = len(layer.weights) + 2
@@ -281,11 +169,10 @@ class LayerBounds:
         constant: Float64,
         layer: int,
         known: tuple[list[_Lines], list[Float64]],
-        given: tuple[Places, Places, tuple[Float64, Float64]],
+        given: _Given,
     ) -> tuple[Float64, Float64]:
         """Return what forms, ``(n, R, units)``, of a layer's sums are never below, and spreads."""
         lines, off = known
-        low, high, ends = given
         layers: tuple[Layer, ...] = self._body.layers
         for k in range(layer, -1, -1):
             constant = (
@@ -300,8 +187,20 @@ class LayerBounds:
                     + (up @ bend.below_at[..., None] + down @ bend.above_at[..., None])[..., 0]
                 )
                 forms = up * bend.below[:, None] + down * bend.above[:, None]
-        least, spread = self._inputs.least_of(forms, low, high, ends)
-        return least + constant, spread
+        least, spread = self._inputs.least_of(
+            forms, given.low, given.high, (given.least, given.most)
+        )
+        return least + constant + (forms @ given.fixed[..., None])[..., 0], spread
+
+
+class _Given(NamedTuple):
+    """Boxes, what axes add to their columns, and what combinations give to these."""
+
+    low: Places
+    high: Places
+    least: Float64
+    most: Float64
+    fixed: Float64
 
 
 class _Lines(NamedTuple):

@@ -16,9 +16,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.columns import Columns
-from fairdesk.certify.domain.encoded import Margins
-from fairdesk.certify.proof.reproof_bounds import Inputs, lines_of
+from fairdesk.certify.proof.reproof_bounds import lines_of
+from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
 from fairdesk.models.structure.types import Layer, Layers
 
 Float64 = NDArray[np.float64]
@@ -166,14 +165,12 @@ class NetworkCounter:
     def __init__(
         self,
         body: Layers,
-        columns: Columns,
+        inputs: Inputs,
         margins: Margins,
-        combinations: Float64,
         measure: Measure | None = None,
     ) -> None:
         self._measure: Measure = measure or Points()
-        self._body, self._columns, self._margins = body, columns, margins
-        self._combinations, self._inputs = combinations, Inputs(columns, combinations)
+        self._body, self._inputs, self._margins = body, inputs, margins
         single = body.precision is np.float32
         self._unit, self._tiny = (2.0**-24, 2.0**-126) if single else (2.0**-53, 2.0**-1022)
         self._limit = margins.close + 2.0**-40 * (1.0 + abs(float(margins.offset[0])))
@@ -278,9 +275,8 @@ class NetworkCounter:
     ) -> _Pass | None:
         """Go through the layers; ranges are truncated if they were gone through before."""
         least, most, gaps = (each[0] for each in self._inputs.ends(low[None], high[None]))
-        combined = self._columns.combined
-        own = self._combinations[members]
-        least[combined], most[combined] = own.min(axis=0), own.max(axis=0)
+        own = self._inputs.combinations[members]
+        least, most = least + own.min(axis=0), most + own.max(axis=0)
         if gaps.any():
             return None
         largest = np.maximum(np.abs(least), np.abs(most))
@@ -363,17 +359,15 @@ class NetworkCounter:
                 up, down = np.maximum(forms, 0.0), np.minimum(forms, 0.0)
                 constant = constant + up @ row.below_at + down @ row.above_at
                 forms = up * row.below + down * row.above
-        columns = self._columns
-        constant = constant + forms @ columns.constant
         terms: list[Term] = []
-        for i, own_axis in enumerate(columns.axes):
+        for i, own_axis in enumerate(self._inputs.axes):
             part = forms[:, own_axis.columns]
             if len(own_axis.table):
                 terms.append(own_axis.table[low[i] : high[i] + 1] @ part.T)
                 continue
             constant = constant + part @ own_axis.start - np.abs(part) @ own_axis.off
             terms.append((part @ own_axis.slope, int(low[i]), int(high[i])))
-        added = forms[:, columns.combined] @ self._combinations[members].T
+        added = forms @ self._inputs.combinations[members].T
         sums = self._measure.summed(terms, low, high)
         if sums is None:
             return None

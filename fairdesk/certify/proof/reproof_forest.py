@@ -11,10 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.columns import Columns
-from fairdesk.certify.domain.encoded import Margins
 from fairdesk.certify.domain.space import Places
-from fairdesk.certify.proof.reproof_bounds import AT_ONCE, Decided, Inputs, certain_decision
+from fairdesk.certify.proof.reproof_bounds import AT_ONCE, Decided, certain_decision
+from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
 from fairdesk.models.structure.types import Forest
 
 Float64 = NDArray[np.float64]
@@ -28,19 +27,14 @@ class ForestBounds:
     ----------
     forest : Forest
         The trees.
-    columns : Columns
+    inputs : Inputs
         What they are given.
     margins : Margins
         What becomes of their sum.
-    combinations : NDArray[np.float64]
-        ``(V, p)``; as of `fairdesk.certify.proof.reproof_bounds.LayerBounds`.
     """
 
-    def __init__(
-        self, forest: Forest, columns: Columns, margins: Margins, combinations: Float64
-    ) -> None:
-        self._forest, self._margins = forest, margins
-        self._inputs, self._combinations = Inputs(columns, combinations), combinations
+    def __init__(self, forest: Forest, inputs: Inputs, margins: Margins) -> None:
+        self._forest, self._inputs, self._margins = forest, inputs, margins
         self._levels = list(_levels(forest))
         tree = np.empty(len(forest.column), dtype=np.int64)
         tree[forest.roots] = np.arange(len(forest.roots))
@@ -55,8 +49,8 @@ class ForestBounds:
         size = np.abs(self._values).max(initial=0.0) * len(forest.roots) + np.abs(self._base).max()
         own = (len(forest.roots) + 16) * 2.0**-52 * float(size)
         self._clear = margins.close + 2.0 * forest.slack * weight + own
-        self._axis = np.full(columns.count, -1, dtype=np.int64)
-        for i, each in enumerate(columns.axes):
+        self._axis = np.full(inputs.count, -1, dtype=np.int64)
+        for i, each in enumerate(inputs.axes):
             self._axis[each.columns] = i
 
     def decided(self, low: Places, high: Places, wanted: NDArray[np.bool_]) -> Decided:
@@ -75,13 +69,9 @@ class ForestBounds:
     def _decided(self, low: Places, high: Places, v: Numbers) -> tuple[Numbers, Float64]:
         forest, margins = self._forest, self._margins
         least, most, gaps = self._inputs.ends(low, high)
-        combined = self._inputs.columns.combined
-        least[:, combined] = most[:, combined] = self._combinations[v]
-        gaps[:, combined] = np.isnan(self._combinations[v])
-        # one of the two columns that a companion has is 0
-        columns = self._inputs.columns
-        gaps[:, columns.doubled] |= gaps[:, columns.of_body :][:, : columns.doubled.size]
-        least, most = columns.given(least), columns.given(most)
+        fixed = self._inputs.combinations[v]
+        gaps |= np.isnan(fixed)
+        least, most = least + fixed, most + fixed
         # what is only ever missing is on neither side of a threshold
         least, most = (
             np.where(np.isnan(least), np.inf, least),

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.columns import Columns
-from fairdesk.certify.domain.encoded import Margins
+from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
 from fairdesk.models.structure.types import Layers
 
 Float64 = NDArray[np.float64]
@@ -37,23 +36,18 @@ class LinearCounter:
 
     final = True
 
-    def __init__(
-        self, body: Layers, columns: Columns, margins: Margins, combinations: Float64
-    ) -> None:
+    def __init__(self, body: Layers, inputs: Inputs, margins: Margins) -> None:
         (layer,) = body.layers
         weights = layer.weights @ margins.weights[:, 0]
-        self._columns, self._close = columns, margins.close
+        self._axes, self._close = inputs.axes, margins.close
         self._weights = weights
-        self._constant = float(
-            columns.constant @ weights + layer.bias @ margins.weights[:, 0] - margins.offset[0]
-        )
-        self._combined = combinations @ weights[columns.combined]
+        self._constant = float(layer.bias @ margins.weights[:, 0] - margins.offset[0])
+        self._combined = inputs.combinations @ weights
         unit = 2.0**-24 if body.precision is np.float32 else 2.0**-53
         n = len(weights) + 2
         self._rounding = n * unit / (1 - n * unit) + 1.01 * body.roundings * unit
         self._rounding += (n + 128) * 2.0**-52
-        largest = np.abs(columns.constant)
-        largest[columns.combined] = np.abs(combinations).max(axis=0, initial=0.0)
+        largest = np.abs(inputs.combinations).max(axis=0)
         self._fixed = float(
             largest @ (np.abs(layer.weights) @ np.abs(margins.weights[:, 0]))
             + np.abs(layer.bias) @ np.abs(margins.weights[:, 0])
@@ -70,7 +64,7 @@ class LinearCounter:
         """
         del stated
         terms, size, off = [], self._fixed, 0.0
-        for i, own in enumerate(self._columns.axes):
+        for i, own in enumerate(self._axes):
             first, last = int(low[i]), int(high[i])
             if last - first >= _MOST_VALUES:
                 return None

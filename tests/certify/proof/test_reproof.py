@@ -85,7 +85,7 @@ def points_of(low, high):
 def agrees(space, model, rng, *, decided=0.9):
     """Prove boxes of all kinds, and what is false of them; compare with the truth."""
     differ = Asked(space, model)
-    prove = reprover(space, model, differ)
+    prove = reprover(space, model, space.rows, differ)
     low, high, group = boxes_of(space, rng)
     truth = [differ(points_of(*ends)) for ends in zip(low, high, strict=True)]
     share = np.array([each.mean() for each in truth])
@@ -178,7 +178,7 @@ def test_linear_models_are_counted(bounds_only, monkeypatch):
         model = fed(behind_one_hot(LogisticRegression(max_iter=500)).fit(frame, label))
         space = space_of(Domain(ATTRIBUTES), np.zeros((1, 5)))
         differ = Asked(space, model)
-        prove = reprover(space, model, differ)
+        prove = reprover(space, model, space.rows, differ)
         share = differ(points_of(space.low[0], space.high[0])).mean()
         differ.count = 0
         for off in (0.0, 0.01, -0.01):
@@ -197,7 +197,7 @@ def test_linear_models_are_counted(bounds_only, monkeypatch):
 def test_what_is_not_done_in_time_is_not_proven():
     case = networks.drawn(3)
     space = space_of(case.domain, case.people)
-    prove = reprover(space, case.fed, Asked(space, case.fed))
+    prove = reprover(space, case.fed, space.rows, Asked(space, case.fed))
     low, high, group = boxes_of(space, np.random.default_rng(0))
     found = prove(low, high, group, np.tile([1.0, 0.0], (len(low), 1)), 0.0)
     assert not found.contradicted.any()

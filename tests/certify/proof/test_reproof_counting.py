@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 from fairdesk.certify.bounds import network as module
 from fairdesk.certify.bounds.network import NetworkExaminer
-from fairdesk.certify.domain.columns import columns_of
-from fairdesk.certify.domain.encoded import margins_of
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import reproof_counting
 from fairdesk.certify.proof.reproof_counting import NetworkCounter
+from fairdesk.certify.proof.reproof_inputs import Inputs, decision_margins
 from fairdesk.models.structure.types import structure_of
 from tests.certify import networks
 
@@ -20,11 +19,9 @@ def counter_of(case):
     """Make the counter of a case; give it, its space and the number of combinations."""
     space = space_of(case.domain, case.people)
     anatomy = structure_of(case.fed.opened)
-    columns = columns_of(space, anatomy, case.fed, anatomy.body.precision)
-    outputs = anatomy.body.layers[-1].bias.size
-    margins = margins_of(anatomy.body.decides, outputs, anatomy.close, case.fed)
-    combinations = np.unique(columns.combinations, axis=0)
-    return NetworkCounter(anatomy.body, columns, margins, combinations), space, len(combinations)
+    inputs = Inputs(space, anatomy, case.fed, space.rows)
+    margins = decision_margins(anatomy, case.fed)
+    return NetworkCounter(anatomy.body, inputs, margins), space, len(inputs.combinations)
 
 
 @settings(max_examples=60, deadline=None)

@@ -128,7 +128,7 @@ def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
             combinations = range(len(header.domain.combinations))
             each = [people.with_values(v) for v in combinations]
             rated = RatedPeople(points.is_favourable, each, [PeopleMeasure(own) for own in each])
-    return reprover(_space(header, arrays), fed, points.differ, measure, rated)
+    return reprover(_space(header, arrays), fed, points.rows, points.differ, measure, rated)
 
 
 def _members(own: Space, other: Space, group: int) -> NDArray[np.bool_]:
