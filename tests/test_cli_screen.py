@@ -23,7 +23,7 @@ from fairdesk.data.profiling.outcomes import canonical
 from fairdesk.document.board import board
 from fairdesk.errors import DataError, SpecError
 from fairdesk.groups.metrics.outcomes import outcomes
-from fairdesk.results.individual import ComparedRows, Share
+from fairdesk.results.individual import ChangeSplit, ComparedRows, Share
 from fairdesk.results.proofs import NeighbourhoodCounts, Proven
 from fairdesk.results.subgroups import TermRate
 from fairdesk.wording import words
@@ -68,7 +68,8 @@ def whole_audit(folder, *protected, women=4):
         alone = [share((name,), 6 + i) for i, name in enumerate(protected)]
         together = [share(protected, 24)] if len(protected) > 1 else []
         compared = [counts("supported", 24, protected), counts("all", 60, protected)]
-        measure(store, "estimate", *alone, *together, *compared)
+        split = [ChangeSplit(protected, 24, (5, 6), 1, 12)] if len(protected) == 2 else []
+        measure(store, "estimate", *alone, *together, *compared, *split)
         measure(
             store,
             "neighbourhoods",
@@ -107,6 +108,13 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     assert f"PROVEN     Of at least 156 applicants {phrases.UNAFFECTED} sex, 120" in text
     assert "EXAMPLES" in text
     assert text.splitlines()[-1].startswith("Done     4 methods")
+
+
+def test_the_screen_says_how_many_need_both_changes(tmp_path):
+    text = shown(whole_audit(tmp_path, "sex", "job"))
+    assert "24 of 200  12.0 %  16 lose, 8 gain; 12 need both" in text
+    said = " ".join(shown(tmp_path / AUDIT_FILE, everything=True).split())
+    assert "5 change with sex alone, 6 with job alone, 1 with " in said
 
 
 @pytest.mark.parametrize(

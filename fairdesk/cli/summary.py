@@ -27,7 +27,7 @@ from fairdesk.document.shares import study_sentences
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import ChangeSplit, Share
 from fairdesk.wording import comparisons, figures, inspected, words
 from fairdesk.wording.companions import companion_said
 from fairdesk.wording.groups.impact_ratio import is_shown, lowest, of_main_kind, shown_of, worst_of
@@ -215,16 +215,10 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
             said = figures.share_statement(spec, share, beside)
             unknown = comparisons.not_known(share, beside) or "not known yet"
             answered = comparisons.is_answered(spec, share)
-            cells: tuple[str, ...] = (
-                _counts(share) if answered else (unknown, "", said.value.lower())
-            )
+            split = comparisons.split_of(share, beside)
+            cells = _counts(share, split) if answered else (unknown, "", said.value.lower())
             several = words.together(share.attributes)
             name = f"only {several}" if len(share.attributes) == 1 else several
-            split = comparisons.split_of(share, beside)
-            if answered and split is not None and split.together:
-                need = "both" if len(split.attributes) == 2 else "several"
-                *counts, lost = cells
-                cells = (*counts, f"{lost}; {words.number(split.together)} need {need}")
             rows.append((name if len(name) <= _NAME else "any of these", *cells))
     return rows
 
@@ -242,15 +236,18 @@ def term_rows(audit: Finished) -> list[tuple[str, ...]]:
     return rows
 
 
-def _counts(share: Share) -> tuple[str, str, str]:
-    """Write the count of a share, the share, and who would lose and who would gain."""
+def _counts(share: Share, split: ChangeSplit | None) -> tuple[str, str, str]:
+    """Write the count of a share, the share, and how many lose, gain and need several changes."""
     if not share.exhaustive:
         return figures.short_share(share), "", figures.share_known(share)
     counted = f"{words.number(share.hits)} of {words.number(share.n_samples)}"
-    told = ""
+    parts = []
     if share.gains is not None and share.losses is not None:
-        told = f"{words.number(share.losses)} lose, {words.number(share.gains)} gain"
-    return counted, words.percent(share.hits, share.n_samples), told
+        parts.append(f"{words.number(share.losses)} lose, {words.number(share.gains)} gain")
+    if split is not None and split.together:
+        need = "both" if len(split.attributes) == 2 else "several"
+        parts.append(f"{words.number(split.together)} need {need}")
+    return counted, words.percent(share.hits, share.n_samples), "; ".join(parts)
 
 
 def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:

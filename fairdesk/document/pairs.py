@@ -175,8 +175,8 @@ def _decisions(spec: AuditSpec, pair: Pair) -> tuple[str, str]:
     after = words.decision_word(spec, pair.partner_class)
     if before != after or pair.row_class == pair.partner_class:
         return before, after
-    named = (say("“{name}”", name=spec.decisions[i]) for i in (pair.row_class, pair.partner_class))
-    return next(named), next(named)
+    names = spec.decisions
+    return f"“{names[pair.row_class]}”", f"“{names[pair.partner_class]}”"
 
 
 def reverse_sentence(pair: Pair) -> str:

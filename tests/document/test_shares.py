@@ -7,6 +7,7 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.document import shares
 from fairdesk.document.blocks import Chart, Grid, Statement
+from fairdesk.results.individual import AuditStudy, StudiedValue, ValueChange, ValueChanges
 from fairdesk.wording import figures
 from tests.gui.auditing import make_audit
 from tests.gui.workspace.estimates.test_page import DATA, DOMAIN, GAP, NONE, SEX
@@ -60,6 +61,19 @@ def test_intervals_are_one_where_sampling_may_end_early(spec):
     assert both.rows[0][3:5] == ("all tested",) * 2
     bound = grid(composed(spec, NONE), "shares")
     assert bound.rows[0][4].replace("\u00a0", " ") == "0.00 to 0.21 %"
+
+
+def test_it_is_listed_from_which_value_to_which_the_decision_changes(spec):
+    changes = [ValueChange(0.0, 1.0, 150, 3, 6)] + 9 * [ValueChange(1.0, 0.0, 40, 1, 0)]
+    study = AuditStudy("sex", 1.0, 190, 200, 60, (StudiedValue(1.0, 60, 0, 0, 0.0, 0.0),), 0.95)
+    blocks = composed(spec, study, ValueChanges("sex", 10, tuple(changes)))
+    table = grid(blocks, "value-changes")
+    first = [each.replace("\u00a0", " ") for each in table.rows[0]]
+    assert first == ["sex: female", "male", "150", "9", "6.0 %", "6", "3"]
+    # those with most changes; the caption says so
+    assert len(table.rows) == 6
+    redacted = composed(spec, study, ValueChanges("sex", 10, ()))
+    assert not [each for each in redacted if isinstance(each, Grid) and each.key == table.key]
 
 
 def test_sets_of_attributes_are_listed_the_one_that_changes_most_first(spec):

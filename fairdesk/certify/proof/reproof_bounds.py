@@ -14,8 +14,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.encoded import Margins
 from fairdesk.certify.domain.space import Places
-from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
+from fairdesk.certify.proof.reproof_inputs import Inputs
 from fairdesk.models.structure.dense_layers import Activation
 from fairdesk.models.structure.types import Layer, Layers
 

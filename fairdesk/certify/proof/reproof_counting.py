@@ -16,8 +16,9 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.encoded import Margins
 from fairdesk.certify.proof.reproof_bounds import lines_of
-from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
+from fairdesk.certify.proof.reproof_inputs import Inputs
 from fairdesk.models.structure.types import Layer, Layers
 
 Float64 = NDArray[np.float64]

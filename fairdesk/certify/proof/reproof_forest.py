@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.encoded import Margins
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof.reproof_bounds import AT_ONCE, Decided, certain_decision
-from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
+from fairdesk.certify.proof.reproof_inputs import Inputs
 from fairdesk.models.structure.types import Forest
 
 Float64 = NDArray[np.float64]

@@ -2,8 +2,8 @@
 
 Every place is written as a row and sent through the mapping and the model's own preparation, as a
 row of the data is. A number that the body is given is the sum of what the combination of protected
-values gives and of what one axis gives: a table of combinations, and one for each axis. Nothing
-here is shared with what makes certificates (`fairdesk.certify.domain.columns`, `encoded`).
+values gives and of what one axis gives: a table of combinations, and one for each axis. No number
+here comes from what makes certificates (`fairdesk.certify.domain.columns`, `encoded`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.encoded import Margins
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.domain.ties import tied
 from fairdesk.errors import SpecError
@@ -56,30 +57,6 @@ class AxisTable(NamedTuple):
     start: Float64
     slope: Float64
     off: Float64
-
-
-class Margins(NamedTuple):
-    """How the body's numbers ``z`` become a decision.
-
-    Attributes
-    ----------
-    weights, offset : NDArray[np.float64]
-        ``(outputs, F)`` and ``(F,)``; the margins are ``z @ weights - offset``.
-    winner, loser : NDArray[np.intp]
-        ``(F,)``; which class beats which where a margin is above ``close``; below ``-close`` it is
-        the other way round.
-    decision : NDArray[np.intp]
-        ``(K,)``; the decision that each class means.
-    close : float
-        Nearer to 0 nothing is certain.
-    """
-
-    weights: Float64
-    offset: Float64
-    winner: NDArray[np.intp]
-    loser: NDArray[np.intp]
-    decision: NDArray[np.intp]
-    close: float
 
 
 class Inputs:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.proof.reproof_inputs import Inputs, Margins
+from fairdesk.certify.domain.encoded import Margins
+from fairdesk.certify.proof.reproof_inputs import Inputs
 from fairdesk.models.structure.types import Layers
 
 Float64 = NDArray[np.float64]

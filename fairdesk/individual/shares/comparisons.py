@@ -70,8 +70,8 @@ def split_counts(changed: NDArray[np.int8], sets: Sequence[Subset]) -> Counts:
     hits = (changed != UNCHANGED) & (changed != UNSUPPORTED)
     single = hits[:, [len(each) == 1 for each in sets]]
     enough = single.sum(axis=1)
-    alone = (single & (enough == 1)[:, None]).sum(axis=0)
-    return np.array([*alone, (enough > 1).sum(), (hits.any(axis=1) & (enough == 0)).sum()])
+    together = hits.any(axis=1) & (enough == 0)
+    return np.array([*single[enough == 1].sum(axis=0), (enough > 1).sum(), together.sum()])
 
 
 class RowCounts:
@@ -174,20 +174,20 @@ class RowCounts:
         *alone, several, together = self._split.tolist()
         if len(alone) > 1:
             names = names_of(self._domain, tuple(range(len(alone))))
-            hits = sum(alone) + several + together
-            yield ChangeSplit(names, hits, tuple(alone), several, together)
+            yield ChangeSplit(names, int(self._split.sum()), tuple(alone), several, together)
 
     def _moves(self) -> Iterator[ValueChanges]:
         for place, moved in enumerate(self._moved):
             attribute = self._domain.attributes[self._domain.protected[place]]
             codes = attribute.compared
-            pairs = [
+            own, other = np.nonzero(moved[0])
+            most = np.argsort(-moved[1:, own, other].sum(axis=0), kind="stable")[:_MOST_PAIRS]
+            pairs = tuple(
                 ValueChange(float(codes[i]), float(codes[j]), *moved[:, i, j].tolist())
-                for i, j in np.argwhere(moved[0]).tolist()
-            ]
-            pairs.sort(key=lambda each: -each.changed)
+                for i, j in zip(own[most], other[most], strict=True)
+            )
             if pairs:
-                yield ValueChanges(attribute.name, len(pairs), tuple(pairs[:_MOST_PAIRS]))
+                yield ValueChanges(attribute.name, len(own), pairs)
 
     def _studies(self) -> Iterator[AuditStudy]:
         total = int(self._compared[0, 0, 0])

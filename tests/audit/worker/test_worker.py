@@ -28,7 +28,7 @@ from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import DataError, ModelError, TrustRequiredError, WorkerError
 from fairdesk.files import sha256
 from fairdesk.results.events import Found, Measured, Progress
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import ChangeSplit, Share, ValueChange, ValueChanges
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
 from tests import guests, phrases
 from tests.audit import fake_guest, making
@@ -759,6 +759,34 @@ def test_figures_of_repairs_are_what_can_be(spec, figures, sound):
     if sound:
         answer_checks.check_event(measured, spec.domain, 1)
         assert measured.figures == figures
+    else:
+        with pytest.raises(WorkerError, match=phrases.MISFIT):
+            answer_checks.check_event(measured, spec.domain, 1)
+
+
+SPLIT = ChangeSplit(("sex", "job"), 9, (4, 2), 1, 2)
+MOVED = ValueChanges("sex", 1, (ValueChange(0.0, 1.0, 20, 6, 3),))
+
+
+@pytest.mark.parametrize(
+    ("figure", "sound"),
+    [
+        (SPLIT, True),
+        (msgspec.structs.replace(SPLIT, hits=10), False),
+        (msgspec.structs.replace(SPLIT, alone=(9, -3)), False),
+        (msgspec.structs.replace(SPLIT, alone=(6,)), False),
+        (msgspec.structs.replace(SPLIT, alone=(4, 2), several=-1, together=4), False),
+        (MOVED, True),
+        (msgspec.structs.replace(MOVED, n_pairs=0), False),
+        (msgspec.structs.replace(MOVED, values=(ValueChange(0.0, 1.0, 8, 6, 3),)), False),
+        (msgspec.structs.replace(MOVED, values=(ValueChange(0.0, 1.0, 8, 6, -1),)), False),
+        (msgspec.structs.replace(MOVED, values=(ValueChange(0.0, 1.0, 8, -1, 3),)), False),
+    ],
+)
+def test_counts_of_what_is_enough_are_what_can_be(spec, figure, sound):
+    measured = heard(Measured("random", (figure,)))
+    if sound:
+        answer_checks.check_event(measured, spec.domain, 1)
     else:
         with pytest.raises(WorkerError, match=phrases.MISFIT):
             answer_checks.check_event(measured, spec.domain, 1)

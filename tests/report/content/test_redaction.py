@@ -33,7 +33,7 @@ from fairdesk.report.verified.files import check_files
 from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Found
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.results.individual import Share
+from fairdesk.results.individual import ChangeSplit, Share, ValueChange, ValueChanges
 from fairdesk.results.proofs import PairShare, Proven, Region
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from tests import phrases
@@ -499,9 +499,12 @@ def test_gains_by_value_are_left_out(rare, way):
     share = Share(
         "data", ("job",), 20, 9, True, 0.95, *[0.45] * 5, gains=6, losses=3, by_value=((0.0, 6, 3),)
     )
-    run = msgspec.structs.replace(rare.runs()[0], figures=(share,))
+    moved = ValueChanges("job", 1, (ValueChange(0.0, 1.0, 20, 6, 3),))
+    split = ChangeSplit(("job", "sex"), 9, (4, 2), 1, 2)
+    run = msgspec.structs.replace(rare.runs()[0], figures=(share, moved, split))
     (told,) = Shown(way, rare.spec, rare.table()).runs([run], "plain")
-    assert told.figures == (msgspec.structs.replace(share, by_value=()),)
+    without = msgspec.structs.replace(share, by_value=()), ValueChanges("job", 1, ())
+    assert told.figures == (*without, split)
 
 
 def test_entries_with_a_rare_name_are_left_out_of_the_log(rare):

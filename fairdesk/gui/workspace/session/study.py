@@ -67,23 +67,23 @@ class _Rows:
         self._spec = spec
         self._read: tuple[Table, Rows, NDArray[np.intp]] | None = None
 
-    def everybody(self, store: Store) -> Rows:
-        """Return them all: ``(m, d)``, as `Pair.nearest` counts them."""
+    def all(self, store: Store) -> Rows:
+        """Return all rows of the domain: ``(m, d)``, as `Pair.nearest` counts them."""
         return self._held(store)[1]
 
     def nearest(self, store: Store, pair: Pair | MinimalPair) -> DataRow | None:
-        """Return who is nearest to a pair's first person; ``None`` where the data have nobody."""
-        table, people, places = self._held(store)
-        if not len(people):
+        """Return the row nearest to a pair's first instance; ``None`` where there is no row."""
+        table, rows, places = self._held(store)
+        if not len(rows):
             return None
         position, distance = pair.nearest, pair.distance
         if position is None or distance is None:
             domain = self._spec.domain
-            position, distance = nearest(domain, people, np.asarray(pair.row), everywhere(domain))
+            position, distance = nearest(domain, rows, np.asarray(pair.row), everywhere(domain))
         place = int(places[position])
         label = table.index(self._spec.label)
         outcome = table.columns[label].text(table.codes[place, label])
-        return DataRow(people[position], distance, place + 1, outcome)
+        return DataRow(rows[position], distance, place + 1, outcome)
 
     def _held(self, store: Store) -> tuple[Table, Rows, NDArray[np.intp]]:
         if self._read is None:
@@ -114,7 +114,7 @@ class Study(QObject):
     def __init__(self, spec: AuditSpec, store: StoreThread, parent: QObject) -> None:
         super().__init__(parent)
         self._spec, self._store = spec, store
-        self._people = _Rows(spec)
+        self._rows = _Rows(spec)
         self._lent: Worker | None = None
         self._own: Worker | None = None
         self._task: Task | None = None
@@ -133,7 +133,7 @@ class Study(QObject):
 
     def recall(self, pair: Pair, done: Callable[[Known], object]) -> None:
         """Tell what is known of a pair; of several asked for in a row only the last."""
-        people = self._people
+        people = self._rows
 
         def read(store: Store) -> Known:
             minimal = store.learned(pair.id, NEARER, MinimalPair)
@@ -243,7 +243,7 @@ class Study(QObject):
                     fail,
                 )
 
-        self._store.ask(self._people.everybody, ask, fail)
+        self._store.ask(self._rows.all, ask, fail)
 
     def _with_model(self, call: Callable[[Worker], T]) -> Callable[[], T]:
         """Make a call that opens the model first where that is needed."""
