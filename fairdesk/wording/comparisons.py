@@ -234,25 +234,25 @@ def split_of(share: Share, figures: Iterable[Metric]) -> ChangeSplit | None:
 
 
 def _split_sentence(split: ChangeSplit) -> str:
-    two = len(split.attributes) == 2
-    parts = [
-        (n, say("with {name} alone", name=words.quoted(name)))
-        for name, n in zip(split.attributes, split.alone, strict=True)
-    ]
-    parts += [
-        (split.several, say("with either of them") if two else say("with any of several")),
-        (
-            split.together,
-            say("only with both together") if two else say("only with several together"),
-        ),
-    ]
-    counted = [(words.number(n), how) for n, how in parts if n]
-    said = [
-        say("{n} {how}" if place else "{n} change {how}", n=n, how=how)
-        for place, (n, how) in enumerate(counted)
-    ]
-    hits = words.number(split.hits)
-    return say("Of these {hits}, {parts}.", hits=hits, parts=words.joined(said)) if said else ""
+    names = [words.quoted(name) for name in split.attributes]
+    if len(names) == 2:
+        first, last = names
+        ways = [
+            say("{name} but not {other}", name=first, other=last),
+            say("{name} but not {other}", name=last, other=first),
+            say("either alone"),
+            say("only both together"),
+        ]
+    else:
+        ways = [say("only {name}", name=name) for name in names]
+        ways += [say("any of several alone"), say("only several together")]
+    counts = *split.alone, split.several, split.together
+    counted = zip(ways, counts, strict=True)
+    parts = [say("{way} for {n}", way=way, n=words.number(n)) for way, n in counted if n]
+    if not parts:
+        return ""
+    said = say("Enough to change these {hits} decisions", hits=words.number(split.hits))
+    return f"{said}: {', '.join(parts)}."
 
 
 def value_change_rows(

@@ -95,9 +95,16 @@ def test_of_several_attributes_those_that_are_enough_alone_are_named(spec):
     assert "Enough alone: sex for 12, age for 4." in said.sentence
     split = ChangeSplit(BOTH, both.hits, (8, 1), 2, 1)
     assert comparisons.alone_sentence(spec, both, [both, ROWS, age, split]) == (
-        "Of these 12, 8 change with sex alone, 1 with age alone, 2 with either of them and "
-        "1 only with both together."
+        "Enough to change these 12 decisions: sex but not age for 8, age but not sex for 1, "
+        "either alone for 2, only both together for 1."
     )
+    three = msgspec.structs.replace(both, attributes=("sex", "age", "job"))
+    split = ChangeSplit(three.attributes, three.hits, (7, 0, 0), 0, 5)
+    assert comparisons.alone_sentence(spec, three, [three, split]) == (
+        "Enough to change these 12 decisions: only sex for 7, only several together for 5."
+    )
+    none = msgspec.structs.replace(both, hits=0)
+    assert not comparisons.alone_sentence(spec, none, [none, ChangeSplit(BOTH, 0, (0, 0), 0, 0)])
     # one with an open companion is not said to change little
     opened = with_support(spec, proposed=(JOB,))
     assert comparisons.alone_sentence(opened, both, [ROWS, age]) == "Enough alone: age for 4."
