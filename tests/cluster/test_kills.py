@@ -16,6 +16,7 @@ from fairdesk.certify.proof.certificate import decoded
 from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.cluster.connection import Connection
 from fairdesk.cluster.place import Place
+from fairdesk.cluster.spreading import Spreading
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
@@ -74,6 +75,25 @@ def run_and_kill(there, connection, store, spec, after):
     settled(connection)
     assert any(address in remark for remark in spread.remarks)
     return states[-1]
+
+
+def run_and_kill_at_once(there, connection, store, spec, index, monkeypatch):
+    """Run on the cluster, and kill the worker that is given a shard before it can be done."""
+    settled(connection)
+    processes, killed, submit = pids(connection), [], Spreading._submit
+
+    def deal(spread, out, address):
+        submit(spread, out, address)
+        if out.shard.index == index and not killed:
+            killed.append((spread, address))
+            signalled(processes[address], signal.SIGKILL)
+
+    monkeypatch.setattr(Spreading, "_submit", deal)
+    *_, last = run(there, store, spec)
+    ((spread, address),) = killed
+    settled(connection)
+    assert any(address in remark for remark in spread.remarks)
+    return last
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -136,9 +156,8 @@ def test_a_kill_while_regions_are_divided_loses_and_repeats_none(
     with audit(here, "a.fairdesk") as one, audit(there, "b.fairdesk") as other:
         *_, counted = run(here, one, RunSpec("enumerate"))
         share = of_kind(counted, Share)
-        last = run_and_kill(
-            there, connection, other, RunSpec("certify", {"seconds": 0.0, "keep": 0}), 1
-        )
+        certify = RunSpec("certify", {"seconds": 0.0, "keep": 0})
+        last = run_and_kill_at_once(there, connection, other, certify, 1, monkeypatch)
         assert last.state == "done", last.message
         # a look, a part each, and the whole: each once, whoever ran it
         assert taken == [0, 1, 2, 3]
