@@ -23,6 +23,7 @@ from fairdesk.models.open import open_model
 from fairdesk.models.pickles.contents import look_into
 from fairdesk.signatures import recognise
 from tests import phrases
+from tests.sizes import many
 
 _RDS = b"X\n\x00\x00\x00\x03\x00\x04\x03\x01\x00\x03\x05\x00" + bytes(60)
 _LFS = (
@@ -166,7 +167,7 @@ def test_a_file_that_is_no_table_is_called_what_it_is(tmp_path, name, content, w
     assert "NUL" not in str(caught.value)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=many(300))
 @given(
     st.sampled_from(["GGUF", "age,ftyp", "MZ", "BMI", "A", "FEA1", "RDX3", "X", "import"]),
     st.lists(st.sampled_from(["n", "ftyp", "TFL3", "ustar", "é"]), min_size=1, max_size=60),

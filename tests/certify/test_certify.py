@@ -31,6 +31,7 @@ from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
 from tests.certify.networks import RELU, Small, everywhere, names, number, small
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
+from tests.sizes import many
 
 RULES = ("a0 >= 3 implies sex != sex1", "not (a1 = 2 and sex = sex0)")
 
@@ -92,7 +93,7 @@ def measured(events: list[Event]) -> tuple:
     classes=st.integers(2, 3),
     rules=st.lists(st.sampled_from(RULES), unique=True),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(25))
 def test_all_is_decided_and_right(seed, values, classes, rules):
     made = question(seed, values=values, classes=classes, rules=tuple(rules))
     discriminatory, total = counted(made)

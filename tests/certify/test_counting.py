@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.bounds.count_kernels import outside, population_shares, room, shares
+from tests.sizes import many
 
 ENDLESS = (np.inf, -np.inf, 1.0, 0.0)
 
@@ -72,7 +73,7 @@ def true_shares(sums, thresholds, weights=None):
     return np.average(hits, axis=1, weights=weights)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300))
 @given(st.integers(0, 2**32 - 1))
 def test_shares_are_never_above_brute_force(seed):
     rng = np.random.default_rng(seed)
@@ -83,7 +84,7 @@ def test_shares_are_never_above_brute_force(seed):
     assert (np.array(told) <= true_shares(sums, thresholds)).all()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300))
 @given(st.integers(0, 2**32 - 1))
 def test_what_is_outside_is_never_below_brute_force(seed):
     rng = np.random.default_rng(seed)
@@ -95,7 +96,7 @@ def test_what_is_outside_is_never_below_brute_force(seed):
     assert told >= ((sums <= after) | (sums >= before)).mean()
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200))
 @given(st.integers(0, 2**32 - 1))
 def test_shares_of_the_population_are_never_above_brute_force(seed):
     rng = np.random.default_rng(seed)
@@ -130,7 +131,7 @@ def test_shares_of_the_population_are_never_above_brute_force(seed):
     assert (np.array(told) <= true + 1e-12).all()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(st.integers(0, 2**32 - 1))
 def test_long_even_runs_are_never_above_brute_force(seed):
     rng = np.random.default_rng(seed)

@@ -43,6 +43,7 @@ from tests import phrases
 from tests.certify.networks import Small, drawn
 from tests.certify.populations import SEEDS, rows_of, weights_of
 from tests.certify.scikits import behind_one_hot, domain_of, fed, people
+from tests.sizes import many
 
 FIRST = st.sampled_from(["people", "combinations"])
 RULES = st.sampled_from([(), ("n0 >= 1 implies race != {last}",)])
@@ -104,7 +105,7 @@ class Dice:
 
 
 @given(SEEDS, st.integers(0, 8), FIRST, RULES, st.sampled_from([1.0, 16.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_no_share_of_a_population_is_above_the_truth(seed, steps, first, rules, few) -> None:
     case = case_of(seed, rules)
     anatomy = structure_of(case.fed.opened)
@@ -127,7 +128,7 @@ def test_no_share_of_a_population_is_above_the_truth(seed, steps, first, rules, 
 
 
 @given(SEEDS, RULES, st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules, bounded) -> None:
     case = case_of(seed, rules)
     anatomy = structure_of(case.fed.opened)
@@ -167,7 +168,7 @@ def test_dense_boxes_are_counted_once_whenever_that_is(seed, rules, bounded) -> 
 
 
 @given(SEEDS, st.integers(8, 40))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30))
 def test_masses_stay_with_their_boxes_when_room_is_made(seed, most) -> None:
     case = case_of(seed)
     anatomy = structure_of(case.fed.opened)
@@ -322,7 +323,7 @@ def checks_of(case: Small, header, arrays) -> set[str]:
 
 
 @given(SEEDS, RULES)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=many(15))
 def test_honest_masses_are_confirmed(seed: int, rules) -> None:
     case, events = made(seed, rules)
     (certificate,) = (each for each in events if isinstance(each, Certificate))
@@ -417,7 +418,7 @@ def test_forged_rates_are_caught() -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30))
 def test_the_masses_are_the_same_by_the_code_that_checks_them(seed: int) -> None:
     case, events = made(seed)
     (certificate,) = (each for each in events if isinstance(each, Certificate))

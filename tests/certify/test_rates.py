@@ -23,6 +23,7 @@ from fairdesk.results.events import Rows, Scores
 from tests.certify.networks import Small
 from tests.certify.populations import SEEDS, weights_of
 from tests.certify.test_people import RULES, case_of, tried
+from tests.sizes import many
 
 
 def laid_out(case: Small) -> Layout:
@@ -63,7 +64,7 @@ def held(case: Small, layout: Layout, prover: RateProver) -> float:
 
 
 @given(SEEDS, st.integers(0, 4), RULES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(25))
 def test_the_ends_of_rates_always_hold_the_truth(seed: int, steps: int, rules) -> None:
     case = case_of(seed, rules)
     layout = laid_out(case)
@@ -132,7 +133,7 @@ def test_nothing_is_certain_of_where_it_is_not_clear_who_may_be() -> None:
 
 
 @given(SEEDS, st.integers(0, 6), RULES, st.sampled_from([1.0, 4.0, 16.0]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(25))
 def test_counted_boxes_of_rates_hold_the_truth(seed: int, steps: int, rules, few: float) -> None:
     case = case_of(seed, rules)
     layout = laid_out(case)

@@ -19,6 +19,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
+from tests.sizes import many
 
 Truth = NDArray[np.bool_]
 
@@ -137,7 +138,7 @@ def proven(tree: Tree, truth: Truth) -> None:
     common=st.floats(0, 1),
     steps=st.integers(0, 40),
 )
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=many(120))
 def test_totals_are_never_above_the_truth(
     counts: tuple[int, ...], seed: int, common: float, steps: int
 ) -> None:
@@ -182,7 +183,7 @@ def test_totals_are_never_above_the_truth(
 
 
 @given(seed=st.integers(0, 2**32 - 1), steps=st.integers(0, 5), counted=st.integers(0, 9))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 def test_whoever_is_left_can_be_counted(seed: int, steps: int, counted: int) -> None:
     rng = np.random.default_rng(seed)
     truth = rng.random((6, 5, 4)) < 0.4
@@ -201,7 +202,7 @@ def test_whoever_is_left_can_be_counted(seed: int, steps: int, counted: int) -> 
 
 
 @given(seed=st.integers(0, 2**32 - 1), most=st.integers(4, 40))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 def test_memory_is_bounded_and_nothing_too_much_is_proven(seed: int, most: int) -> None:
     rng = np.random.default_rng(seed)
     truth = rng.random((6, 5, 4)) < 0.4

@@ -25,13 +25,14 @@ from fairdesk.results.proofs import Proven
 from fairdesk.wording.proofs import proven_statement
 from tests.certify.networks import everywhere
 from tests.certify.supports import points, supported
+from tests.sizes import many
 
 SEEDS = st.integers(0, 2**32 - 1)
 KINDS = st.sampled_from(["network", "linear", "forest"])
 
 
 @given(seed=SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 def test_points_are_similar_sets_and_roots_are_of_one_kind(seed):
     made = supported(seed)
     space = partitioned(space_of(made.domain, made.people))
@@ -58,7 +59,7 @@ def test_points_are_similar_sets_and_roots_are_of_one_kind(seed):
 
 
 @given(seed=SEEDS, kind=KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 def test_all_is_decided_and_right(seed, kind):
     made = supported(seed, kind)
     found = points(made)
@@ -90,7 +91,7 @@ def check_one(made, figure):
 
 
 @given(seed=SEEDS, kind=KINDS, steps=st.integers(1, 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_what_is_proven_by_bounds_is_true_of_every_point(seed, kind, steps):
     made = supported(seed, kind)
     layout = lay_out(made.domain, made.people, structure_of(made.fed.opened), made.fed)
@@ -125,7 +126,7 @@ def everywhere_in(low, high):
 
 
 @given(seed=SEEDS, kind=KINDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 def test_counting_asks_about_what_is_compared(seed, kind):
     made = supported(seed, kind)
     layout = lay_out(made.domain, made.people, structure_of(made.fed.opened), made.fed)
@@ -180,7 +181,7 @@ def test_where_nothing_is_compared_nothing_is_certified():
 
 
 @given(seed=SEEDS, kind=st.sampled_from(["network", "linear"]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=many(15))
 def test_the_published_methods_claim_no_more_than_is_true(seed, kind):
     made = supported(seed, kind)
     found = [each for each in points(made) if len(each.members) > 1]

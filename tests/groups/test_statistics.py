@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from fairdesk.groups.options import Z
 from fairdesk.groups.statistics import Side, holm, interval, p_values, wilson
+from tests.sizes import many
 
 RATES = [
     (0, 1_000, 0, 1_200),
@@ -74,7 +75,6 @@ def test_p_values_are_those_of_the_z_test():
         assert one == pytest.approx(wanted, rel=1e-9)
 
 
-@settings(deadline=None)
 @given(st.integers(0, 6), st.integers(0, 6), st.booleans())
 def test_where_hits_are_rare_p_is_nearly_fishers(hits_in, hits_out, misses):
     from scipy.stats import hypergeom
@@ -127,7 +127,7 @@ def test_samples_that_are_all_alike_leave_some_doubt(hits):
     assert scored.half(Z)[0] == side.half(Z)[0]
 
 
-@settings(max_examples=25)
+@settings(max_examples=many(25))
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=50), st.integers(0, 50))
 def test_the_correction_is_holms(p, left_out):
     from statsmodels.stats.multitest import multipletests

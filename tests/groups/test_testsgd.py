@@ -24,6 +24,7 @@ from fairdesk.results.events import Measured, Progress
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests import phrases
 from tests.groups.studies import AGE, COUNTY, INCOME, RACE, SEX, nominal, number, people, study
+from tests.sizes import many
 
 SMALL = Domain((SEX, INCOME, RACE, AGE, COUNTY))
 QUICK = TestSgdOptions(sample_thr=200, error_thr=0.2, bins=4)
@@ -67,7 +68,7 @@ def decided(scores):
     return labels(scores) == 1
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=many(12))
 @given(st.integers(0, 10_000), st.integers(60, 400), st.sampled_from([1, 2, 3]))
 def test_scores_are_what_trying_everybody_comes_to(seed, n, together):
     rng = np.random.default_rng(seed)

@@ -25,6 +25,7 @@ from fairdesk.gui.wizard.telling import question
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes
 from tests import phrases
+from tests.sizes import many
 
 PROOF = InputCheck(
     rows=4,
@@ -671,7 +672,7 @@ MOVES = {
 }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100))
 @given(st.lists(st.sampled_from(sorted(MOVES)), max_size=40))
 def test_no_way_through_reaches_a_step_past_a_gap(moves):
     state = WizardState()

@@ -19,6 +19,7 @@ from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, integer
+from tests.sizes import many
 
 SEARCHES = {
     "maft": (maft.search, maft.MaftOptions(global_num=60, local_num=60)),
@@ -93,7 +94,7 @@ def run(name, domain, model, seed=0, **options):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=many(10))
 @given(domain=constrained(), seed=st.integers(0, 10_000), classes=st.sampled_from([2, 3]))
 def test_nobody_beyond_the_constraints_is_asked_or_found(name, domain, seed, classes):
     model = Network(domain, np.random.default_rng(seed), classes)

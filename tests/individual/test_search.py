@@ -14,6 +14,7 @@ from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.models.model import Capability, ModelCard, Takes, labels
 from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, everybody
+from tests.sizes import many
 
 SEARCHES = {
     "maft": (maft.search, maft.MaftOptions(global_num=40, local_num=60)),
@@ -42,9 +43,7 @@ def discriminatory(domain, rows, model):
 
 
 @pytest.mark.parametrize("name", SEARCHES)
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=many(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10_000), classes=st.sampled_from([2, 3, 4]), real=st.booleans())
 def test_every_pair_is_real(name, seed, classes, real, small_domain, real_domain):
     domain = real_domain if real else small_domain

@@ -23,6 +23,7 @@ from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
 from fairdesk.models.structure.types import structure_of
 from tests.models.sklearn.test_structure import agrees, at_thresholds
+from tests.sizes import many
 
 xgboost = pytest.importorskip("xgboost")
 lightgbm = pytest.importorskip("lightgbm")
@@ -367,7 +368,7 @@ def test_damaged_and_hostile_text_is_refused(tmp_path):
         assert caught.value.remedy
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200))
 @given(st.data())
 def test_any_change_of_a_byte_is_read_or_refused(tmp_path_factory, data):
     folder = tmp_path_factory.getbasetemp()

@@ -12,6 +12,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.population.plausible import LEAST_ROWS, MOST_ATTRIBUTES, RAREST, Criterion
 from tests.individual.conftest import integer
+from tests.sizes import many
 
 SEX = Attribute("sex", Kind.NOMINAL, ("f", "m"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))
 RELATION = Attribute("relation", Kind.NOMINAL, ("wife", "husband", "none"), 0.0, 2.0)
@@ -50,7 +51,7 @@ def test_both_halves_count():
     assert not criterion.plausible(wives).any()
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20))
 @given(seed=st.integers(0, 1000), n=st.sampled_from([2, 30, LEAST_ROWS, 700]))
 def test_it_is_what_it_says(seed, n):
     rows = people(n, seed)

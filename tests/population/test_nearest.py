@@ -12,6 +12,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.population.nearest import Nearest
 from tests import phrases
+from tests.sizes import many
 
 LETTERS = tuple("abcdefg")
 ATTRIBUTES = (
@@ -37,7 +38,7 @@ def brute(domain, people, rows):
     return np.array([gower(domain, people, row) for row in rows])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(
     domain=domains(), seed=st.integers(0, 2**32 - 1), count=st.sampled_from([1, 5, 64, 300, 2_500])
 )
@@ -58,7 +59,7 @@ def test_it_is_the_nearest(domain, seed, count):
         assert (within == (distances.min(axis=1) <= limit + 1e-9)).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30))
 @given(domain=domains(), seed=st.integers(0, 2**32 - 1), wanted=st.integers(1, 6))
 def test_several_are_the_nearest_of_those_who_differ(domain, seed, wanted):
     rng = np.random.default_rng(seed)

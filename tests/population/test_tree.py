@@ -15,6 +15,7 @@ from fairdesk.population.cells import MOST_NAMES, cells_of
 from fairdesk.population.structure import directed, mutual_information, spanning_forest
 from fairdesk.population.tree import PopulationTree
 from tests.individual.conftest import integer
+from tests.sizes import many
 
 SEX = Attribute("sex", Kind.NOMINAL, ("f", "m"), 0.0, 1.0, Role.PROTECTED, (0.0, 1.0))
 
@@ -61,7 +62,7 @@ def probabilities(tree, rows):
     return np.exp(tree.log_density(rows)) * inside
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 @given(small())
 def test_probabilities_of_all_rows_sum_to_one(given_):
     domain, rows = given_
@@ -69,7 +70,7 @@ def test_probabilities_of_all_rows_sum_to_one(given_):
     assert probabilities(tree, everything(domain, tree)).sum() == pytest.approx(1, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 @given(small())
 def test_the_density_is_the_product_of_the_tables(given_):
     domain, rows = given_
@@ -87,7 +88,7 @@ def test_the_density_is_the_product_of_the_tables(given_):
     assert all(parent < 0 or place[parent] < place[i] for i, parent in enumerate(tree.parents))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 @given(small(), st.integers(0, 3))
 def test_a_change_is_the_difference_to_the_last_bit(given_, attribute):
     domain, rows = given_
@@ -102,7 +103,7 @@ def test_a_change_is_the_difference_to_the_last_bit(given_, attribute):
     ).all()
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=many(10))
 @given(small())
 def test_what_is_drawn_agrees(given_):
     domain, rows = given_
@@ -120,7 +121,7 @@ def test_what_is_drawn_agrees(given_):
     assert counts[~often].sum() <= expected[~often].sum() + 6 * np.sqrt(expected[~often].sum()) + 6
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_no_forest_tells_more(d, seed):
     rng = np.random.default_rng(seed)

@@ -34,6 +34,7 @@ from fairdesk.results.subgroups import RuleSearchSummary, Support
 from tests import phrases
 from tests.certify.proofs import honest
 from tests.plausible import scored
+from tests.sizes import many
 
 
 @pytest.fixture
@@ -237,9 +238,7 @@ def test_an_order_is_indexed_once_it_pays(filled, monkeypatch):
     assert indexes() == before + 2
 
 
-@settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=many(40))
 @given(
     low=st.integers(0, 80),
     width=st.integers(0, 60),

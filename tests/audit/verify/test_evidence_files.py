@@ -26,6 +26,7 @@ from tests import phrases
 from tests.audit.store.test_store import hired
 from tests.certify.proofs import honest
 from tests.plausible import scored
+from tests.sizes import many
 
 
 @pytest.fixture
@@ -302,8 +303,7 @@ def loosened(connection, table):
 
 
 @settings(
-    max_examples=60,
-    deadline=None,
+    max_examples=many(60),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())

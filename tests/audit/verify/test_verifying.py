@@ -39,6 +39,7 @@ from fairdesk.files import sha256
 from fairdesk.results.proofs import Proven
 from tests import phrases
 from tests.audit import audited, fake_guest
+from tests.sizes import many
 
 GUEST = (sys.executable, fake_guest.__file__)
 PEOPLE = "Each pair is two instances of the input domain that differ in protected attributes only"
@@ -501,7 +502,7 @@ def flipped(value, draw):
     return value + 1
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=many(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_whatever_cell_is_changed_shows(made, tmp_path, data):
     table = data.draw(st.sampled_from(sorted(PRINTED)))

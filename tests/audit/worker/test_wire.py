@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
@@ -50,7 +50,6 @@ def shaped(*shapes):
     return {"call": 1, "message": {"type": "Carrying", "arrays": list(shapes)}}
 
 
-@settings(deadline=None)
 @given(arrays=arrays, text=st.text(), call=st.integers(0, 2**31))
 def test_what_is_written_is_read(arrays, text, call):
     stream = io.BytesIO()
@@ -229,7 +228,6 @@ def test_sizes_are_bounded_together_before_memory_is_taken(monkeypatch, total):
         assert len(made) == 2
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200))
 def test_no_bytes_do_worse_than_be_refused(data):
     stream = io.BytesIO(frames.MAGIC + data)

@@ -34,6 +34,7 @@ from tests.certify.networks import (
     truth,
 )
 from tests.models.tables import needs_shared
+from tests.sizes import many
 
 LEAKY = Activation("leaky_relu", 0.25)
 
@@ -61,7 +62,7 @@ def counted(case):
     sampler=st.sampled_from(SAMPLERS),
     after=st.sampled_from(("leave", "halve")),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_shares_are_never_above_the_truth(
     seed, classes, activation, spread, depths, sampler, after
 ):

@@ -13,6 +13,7 @@ from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.models.dense.forward import forward, packed
 from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
 from tests.certify.networks import drawn, everywhere, layer
+from tests.sizes import many
 
 
 def answers(activation, sums):
@@ -32,7 +33,7 @@ def lines(activation, low, high):
     return of[:, 0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300))
 @given(
     st.sampled_from(ACTIVATIONS[:-1]),
     st.sampled_from([0.0, 0.01, 0.3, 1.0, 1.7, -0.4]),
@@ -91,7 +92,7 @@ def margins(case, encoded, points, combination, rng):
     return sums.astype(np.float64) @ encoded.margins.weights - encoded.margins.offset
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([*ACTIVATIONS[:-1], "relu", "relu", "relu"]),

@@ -40,6 +40,7 @@ from tests.certify.scikits import (
     truth,
     whole,
 )
+from tests.sizes import many
 
 MODELS = {
     "tree": lambda seed: DecisionTreeClassifier(max_depth=6, random_state=seed),
@@ -82,7 +83,7 @@ def agrees(refinery, model, *, whole=True):
     return discriminatory
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=many(15))
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(MODELS)), st.booleans(), st.booleans())
 # the widths of a third and two thirds of a box, rounded, add up to more than the box
 @example(seed=1, kind="tree", several=True, order=False)
@@ -97,7 +98,7 @@ def test_everybody_is_decided_and_rightly(seed, kind, several, order):
     agrees(proven(model, domain, rows, order=order), model)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=many(6))
 @given(st.integers(0, 2**32 - 1), st.integers(0, 6))
 def test_what_is_proven_early_is_never_too_much(seed, steps):
     frame, label = people(np.random.default_rng(seed))

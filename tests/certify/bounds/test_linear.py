@@ -30,6 +30,7 @@ from fairdesk.individual.shares.intervals import clopper_pearson
 from fairdesk.models.model import labels
 from fairdesk.models.structure.types import structure_of
 from tests.certify.scikits import ATTRIBUTES, fed, people, truth, whole
+from tests.sizes import many
 
 MODELS = {
     "logistic": lambda: LogisticRegression(max_iter=500),
@@ -89,7 +90,7 @@ def last(counts):
     return total
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=many(6))
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(MODELS)), st.booleans())
 def test_counts_are_exact(seed, kind, constrained):
     rng = np.random.default_rng(seed)
@@ -106,7 +107,7 @@ def test_counts_are_exact(seed, kind, constrained):
     assert (len(total.examples) > 0) == (total.discriminatory > 0)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=many(6))
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
 def test_sums_that_are_put_together_are_never_too_much(seed, most):
     rng = np.random.default_rng(seed)
@@ -123,7 +124,7 @@ def test_sums_that_are_put_together_are_never_too_much(seed, most):
     assert total.consistent + total.discriminatory + total.undecided == len(told)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=many(12))
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(0, 8),

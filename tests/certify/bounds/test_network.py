@@ -34,6 +34,7 @@ from tests.certify.networks import (
     truth,
     wide,
 )
+from tests.sizes import many
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +100,7 @@ def check(case, rng, may_be=None, encoded=None):
     return decided / len(low)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(st.integers(0, 2**32 - 1))
 def test_never_more_is_claimed_than_is_true(seed):
     rng = np.random.default_rng(seed)
@@ -109,7 +110,7 @@ def test_never_more_is_claimed_than_is_true(seed):
     check(case, rng, may_be if may_be.sum() > 1 and rng.random() < 0.5 else None)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30))
 @given(st.integers(0, 2**32 - 1), st.sampled_from(ACTIVATIONS[:-1]))
 def test_every_activation(seed, name):
     rng = np.random.default_rng(seed)
@@ -131,7 +132,7 @@ def test_something_is_proven_with_every_activation(name):
     assert check(case, rng) > 0.2
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=many(30))
 @given(st.integers(0, 2**32 - 1))
 def test_weights_that_are_huge_tiny_denormal_or_cancel(seed):
     rng = np.random.default_rng(seed)

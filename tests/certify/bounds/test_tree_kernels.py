@@ -24,12 +24,13 @@ from tests.certify.populations import (
     total_of,
     weights_of,
 )
+from tests.sizes import many
 
 GRID = 64
 
 
 @given(SEEDS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200))
 def test_shares_are_never_above_the_truth(seed: int) -> None:
     space, rng = drawn_space(seed)
     points, weights = weights_of(space)
@@ -65,7 +66,7 @@ def test_shares_are_never_above_the_truth(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100))
 def test_shares_are_nearly_the_truth_on_a_fine_grid(seed: int) -> None:
     space, rng = drawn_space(seed)
     points, weights = weights_of(space)

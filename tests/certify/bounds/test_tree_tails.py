@@ -12,6 +12,7 @@ from fairdesk.certify.bounds.tree_kernels import tree_room
 from fairdesk.certify.bounds.tree_tails import tree_moments, tree_tail
 from tests.certify.bounds.test_tree_kernels import GRID
 from tests.certify.populations import SEEDS, box_of, drawn_space, inside, total_of, weights_of
+from tests.sizes import many
 
 
 def form_of(space, rng):
@@ -34,7 +35,7 @@ def form_of(space, rng):
 
 
 @given(SEEDS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150))
 def test_a_tail_is_never_less_than_the_truth(seed: int) -> None:
     space, rng = drawn_space(seed)
     given_to, sums, box, weights = form_of(space, rng)
@@ -73,7 +74,7 @@ def test_a_tail_is_never_less_than_the_mean_of_its_exponential() -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_moments_are_those_of_the_people(seed: int) -> None:
     space, rng = drawn_space(seed)
     given_to, sums, box, weights = form_of(space, rng)

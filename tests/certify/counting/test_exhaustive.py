@@ -24,6 +24,7 @@ from fairdesk.models.model import labels
 from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
 from tests.certify.networks import RELU, drawn, everywhere, fed_with, layer, names, number, small
 from tests.certify.populations import SEEDS, peopled, rows_of
+from tests.sizes import many
 
 
 def boxes_in(space, rng, count):
@@ -96,7 +97,7 @@ def assert_examples(fed, space, examples, there_are):
         assert (told != told[:, :1]).any(axis=1).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 @given(st.integers(0, 2**32 - 1))
 def test_networks_are_counted_as_they_answer(seed):
     rng = np.random.default_rng(seed)
@@ -107,7 +108,7 @@ def test_networks_are_counted_as_they_answer(seed):
     check(case.fed, encoded, rng, may_be=may_be if rng.random() < 0.5 else None)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20))
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 32_768]))
 def test_axes_whose_values_are_not_listed(seed, rows):
     with patch.object(space_module, "MOST_LISTED", 2), patch.object(module, "_ROWS", rows):
@@ -290,7 +291,7 @@ def test_a_model_that_looks_at_nothing_but_what_is_protected():
     assert told.discriminatory[0] == 12
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1, 4, 9, 50, 32_768]))
 def test_rows_are_counted_alike_however_many_go_at_once(seed, at_once):
     rng = np.random.default_rng(seed)
@@ -316,7 +317,7 @@ def test_rows_are_counted_alike_however_many_go_at_once(seed, at_once):
 
 
 @given(SEEDS, st.integers(0, 4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_points_of_boxes_are_all_there_in_order(seed, axes):
     rng = np.random.default_rng(seed)
     low = rng.integers(-3, 4, (int(rng.integers(0, 6)), axes))

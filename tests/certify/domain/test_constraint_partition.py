@@ -16,6 +16,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
+from tests.sizes import many
 
 AGE = Attribute(name="age", kind=Kind.INTEGER, low=16, high=30)
 YEARS = Attribute(name="years", kind=Kind.INTEGER, low=0, high=12)
@@ -40,7 +41,7 @@ RULES = (
 
 
 @given(rules=st.lists(st.sampled_from(RULES), max_size=3, unique=True), follows=st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 def test_every_root_is_of_one_kind(rules: list[str], *, follows: bool) -> None:
     determined = (Determined("grade", "years", tuple((i, i % 3) for i in range(0, 13, 2))),)
     domain = Domain(

@@ -27,10 +27,11 @@ from tests.certify.populations import (
     total_of,
     weights_of,
 )
+from tests.sizes import many
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_the_mass_of_a_box_is_the_sum_over_its_points(seed: int) -> None:
     space, rng = drawn_space(seed)
     points, weights = weights_of(space)
@@ -41,7 +42,7 @@ def test_the_mass_of_a_box_is_the_sum_over_its_points(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_everything_adds_up_to_one(seed: int) -> None:
     space, _ = drawn_space(seed)
     assert space.people.total == pytest.approx(1.0, abs=1e-9)
@@ -78,7 +79,7 @@ def test_where_it_is_not_clear_who_may_be_counts_with_everything() -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_a_box_is_cut_where_half_of_its_mass_is(seed: int) -> None:
     space, rng = drawn_space(seed)
     points, weights = weights_of(space)
@@ -100,7 +101,7 @@ def test_a_box_is_cut_where_half_of_its_mass_is(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_a_box_is_cut_where_its_people_are_concentrated_most(seed: int) -> None:
     space, rng = drawn_space(seed)
     points, weights = weights_of(space)
@@ -130,7 +131,7 @@ def test_how_far_shares_are_apart_is_a_number_where_one_rounds_to_everything() -
 
 
 @given(SEEDS, st.sampled_from([60, 100_000]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(25))
 def test_a_box_is_cut_inside_of_cells_too(seed: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     sex = names("sex", 2, role=Role.PROTECTED)

@@ -48,6 +48,7 @@ from tests.certify.networks import (
 )
 from tests.certify.populations import SEEDS, rows_of
 from tests.certify.scikits import ATTRIBUTES, behind_one_hot, domain_of, fed, people, whole
+from tests.sizes import many
 
 RULES = ("n0 >= 1 implies race != {last}", "not (n0 = 0 and race = {first})")
 CHANGED = st.integers(0, 3)
@@ -168,7 +169,7 @@ def bounding(*, always: bool = True) -> Iterator[None]:
     st.booleans(),
     st.sampled_from([None, 1, 3, 6]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 def test_networks(seed, changed, reach, together, rules, bounded, steps) -> None:
     case = with_rows(drawn(seed), seed, tuple(rules))
     with bounding(always=bounded):
@@ -176,14 +177,14 @@ def test_networks(seed, changed, reach, together, rules, bounded, steps) -> None
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER, st.sampled_from([3, 4_096]))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=many(15))
 def test_larger_networks_that_are_bounded(seed, changed, reach, together, at_once) -> None:
     with bounding(), patch.object(prover, "_PARTS", at_once):
         check(with_rows(wide(seed), seed), changed, reach, together=together)
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER, st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20))
 def test_trees(seed, changed, reach, together, several) -> None:
     kind = (
         GradientBoostingClassifier(n_estimators=4, max_depth=2, random_state=0)
@@ -196,7 +197,7 @@ def test_trees(seed, changed, reach, together, several) -> None:
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER, st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20))
 def test_linear_models(seed, changed, reach, together, counted) -> None:
     rules = ("age >= 6 implies sex != m",) if seed % 2 else ()
     with patch.object(prover, "_MOST", 16_384.0 if counted else 1.0):
@@ -204,7 +205,7 @@ def test_linear_models(seed, changed, reach, together, counted) -> None:
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER, st.sampled_from([1, 7, 1 << 17]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20))
 def test_a_linear_model_is_decided_at_once(seed, changed, reach, together, at_once) -> None:
     rules = ("age >= 6 implies sex != m",) if seed % 2 else ()
     with (
@@ -215,7 +216,7 @@ def test_a_linear_model_is_decided_at_once(seed, changed, reach, together, at_on
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER, st.integers(0, 9), st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20))
 def test_large_boxes_of_a_linear_model(seed, changed, reach, together, steps, long) -> None:
     """One line of each is searched, or nothing is said of it, and the others divide it."""
     with (
@@ -274,7 +275,7 @@ def test_places_between_two_sums(slope, cases, exact) -> None:
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=many(10))
 def test_a_network_of_one_layer(seed, changed, reach, together) -> None:
     rng = np.random.default_rng(seed)
     attributes = [number("n0", 5), number("n1", 7), number("race", 2, role=Role.PROTECTED)]
@@ -282,7 +283,7 @@ def test_a_network_of_one_layer(seed, changed, reach, together) -> None:
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=many(10))
 def test_a_model_that_is_only_queried(seed, changed, reach, together) -> None:
     run = check(fitted(KNeighborsClassifier(3), seed), changed, reach, together=together)
     (note,) = run._figure().notes
@@ -290,7 +291,7 @@ def test_a_model_that_is_only_queried(seed, changed, reach, together) -> None:
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER, st.booleans())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=many(15))
 def test_where_it_is_not_known_who_may_be_each_is_asked(
     seed, changed, reach, together, written
 ) -> None:
@@ -304,7 +305,7 @@ def test_where_it_is_not_known_who_may_be_each_is_asked(
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=many(15))
 def test_what_is_fixed_stays_as_it_is_in_the_row(seed, changed, reach, together) -> None:
     rng = np.random.default_rng(seed)
     attributes = (
@@ -322,7 +323,7 @@ def test_what_is_fixed_stays_as_it_is_in_the_row(seed, changed, reach, together)
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=many(10))
 def test_what_follows_another_attribute_follows(seed, changed, reach, together) -> None:
     rng = np.random.default_rng(seed)
     attributes = (
@@ -428,7 +429,7 @@ def figure_of(events) -> NeighbourhoodCounts:
 
 
 @given(SEEDS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=many(10))
 def test_every_row_counts_and_pairs_are_kept(seed) -> None:
     case = with_rows(drawn(seed), seed, RULES[:1])
     case = case._replace(people=np.concatenate([case.people, case.people[:7]]))

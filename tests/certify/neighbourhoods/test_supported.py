@@ -15,6 +15,7 @@ from fairdesk.errors import SpecError
 from fairdesk.results.events import Found, Measured
 from tests.certify.proof.test_supported_again import spouses
 from tests.certify.supports import compared, points, supported
+from tests.sizes import many
 
 
 def counted(made, changed, reach, together):
@@ -53,7 +54,7 @@ def near(domain, key, other, changed, reach, together):
     reach=st.sampled_from([0.0, 0.34, 1.0]),
     together=st.booleans(),
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=many(50))
 def test_every_row_is_decided_by_its_neighbours(seed, kind, changed, reach, together):
     made = supported(seed, kind)
     rows, flipped, falsified, unsupported = counted(made, changed, reach, together)

@@ -26,6 +26,7 @@ from fairdesk.results.events import Certificate
 from tests import phrases
 from tests.certify.networks import Small, drawn, sharp, wide
 from tests.certify.populations import SEEDS, rows_of
+from tests.sizes import many
 
 
 def certified(kind, seed, *, seconds=0.05):
@@ -45,7 +46,7 @@ def everybody(low, high):
     return low + np.indices(ends).reshape(len(ends), -1).T
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=many(8))
 @given(SEEDS, st.sampled_from([drawn, wide, sharp]))
 def test_never_more_people_are_counted_than_there_are(seed, kind):
     case, header, arrays = certified(kind, seed)
@@ -67,7 +68,7 @@ def test_never_more_people_are_counted_than_there_are(seed, kind):
         assert told.discriminatory[0] <= bad + 1e-9
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 @given(SEEDS)
 def test_sums_over_people_are_never_above_the_truth(seed):
     _, header, arrays = certified(drawn, seed)

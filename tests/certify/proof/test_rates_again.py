@@ -33,6 +33,7 @@ from tests.certify.populations import SEEDS, rows_of
 from tests.certify.proof.test_people_again import everybody
 from tests.certify.test_people import RULES, case_of, queried, tried
 from tests.certify.test_rates import laid_out, truth
+from tests.sizes import many
 
 
 def certified(case: Small, *, few: float = 4.0, little: float = 0.02):
@@ -83,7 +84,7 @@ def held(true: dict[tuple[str, float], Fraction], ends) -> float:
     return max(high - low for low, high in ends.values())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=many(12))
 @given(SEEDS, RULES, st.booleans(), st.sampled_from([0.3, 0.02]))
 def test_rates_that_are_proven_again_hold_the_truth(seed, rules, wider, little) -> None:
     case = peopled(seed) if wider else case_of(seed, rules)
@@ -117,7 +118,7 @@ def test_rates_of_every_kind_of_model_are_proven_again(seed: int) -> None:
         assert held(truth(case, laid_out(case)), ends) < stated + 0.1, kind
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=many(12))
 @given(SEEDS)
 def test_never_more_is_proven_of_a_region_than_is_true(seed: int) -> None:
     rng = np.random.default_rng(seed)

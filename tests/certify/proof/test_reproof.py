@@ -24,6 +24,7 @@ from fairdesk.models.model import How, Input, Mapping, labels
 from fairdesk.models.structure.dense_layers import Activation
 from tests.certify import networks
 from tests.certify.scikits import ATTRIBUTES, Role, behind_one_hot, fed, people, scikit, whole
+from tests.sizes import many
 
 #: All that a hidden layer may have; with what belongs to it.
 ACTIVATIONS = (
@@ -130,7 +131,7 @@ def test_networks(activation, classes, bounds_only):
         agrees(space_of(case.domain, case.people), case.fed, np.random.default_rng(seed))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=many(25))
 @given(st.integers(0, 2**32 - 1))
 def test_networks_of_all_shapes(seed):
     case = networks.drawn(seed)

@@ -13,6 +13,7 @@ from fairdesk.certify.proof.reproof_counting import NetworkCounter
 from fairdesk.certify.proof.reproof_inputs import Inputs, decision_margins
 from fairdesk.models.structure.types import structure_of
 from tests.certify import networks
+from tests.sizes import many
 
 
 def counter_of(case):
@@ -24,7 +25,7 @@ def counter_of(case):
     return NetworkCounter(anatomy.body, inputs, margins), space, len(inputs.combinations)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(
     st.integers(0, 2**32 - 1),
     st.sampled_from([networks.drawn, networks.wide, networks.sharp]),

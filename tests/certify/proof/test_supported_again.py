@@ -20,6 +20,7 @@ from fairdesk.results.events import Certificate
 from tests import phrases
 from tests.certify.networks import Small, fed_with, layer, names, number
 from tests.certify.supports import companion, supported
+from tests.sizes import many
 
 HUSBANDS = companion("kin", "sex", ((1, 0, 3), (0, 3, 0)))
 
@@ -53,7 +54,7 @@ def checked(made, header, arrays, *, solver=False):
     kind=st.sampled_from(["network", "linear", "forest"]),
     early=st.booleans(),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=many(20))
 def test_a_true_certificate_holds(seed, kind, early):
     made = supported(seed, kind)
     header, arrays = certified(made, 0.05 if early else 0.0)

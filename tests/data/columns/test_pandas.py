@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fairdesk.data.columns.kinds import EXACT, as_numbers, is_padded
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
+from tests.sizes import many
 
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", ""), "tabular")
 TABLES = sorted(DATA.rglob("*.csv")) if os.environ.get("FAIRDESK_TEST_DATA") else []
@@ -70,7 +71,7 @@ def compare(path):
         assert own_rule(texts.iloc[:, place]), (column.name, column.kind)
 
 
-@settings(max_examples=60)
+@settings(max_examples=many(60))
 @given(st.lists(CELLS, min_size=2, max_size=4))
 def test_a_column_is_numeric_where_pandas_says_so(tmp_path_factory, columns):
     path = tmp_path_factory.mktemp("table") / "table.csv"

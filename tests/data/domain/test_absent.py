@@ -13,6 +13,7 @@ from fairdesk.data.domain.constraint_check import checked, constrained_domain
 from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
+from tests.sizes import many
 
 REL = Column("relationship", Kind.NOMINAL, ("Husband", "Wife", "Own child"))
 SEX = Column("sex", Kind.NOMINAL, ("Female", "Male"))
@@ -117,7 +118,7 @@ def test_independent_columns_give_hardly_anything() -> None:
     assert not absent_combinations(attributes(*columns), table_of(columns, codes))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(
     st.lists(
         st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(16, 22), st.integers(0, 9)),

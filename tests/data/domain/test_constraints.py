@@ -23,6 +23,7 @@ from fairdesk.data.profiling.suggesting import suggestions
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import SpecError
 from tests import phrases
+from tests.sizes import many
 
 AGE = attribute_of(Column("age", Kind.INTEGER, low=14, high=20))
 YEARS = attribute_of(Column("years employed", Kind.INTEGER, low=0, high=4))
@@ -184,7 +185,7 @@ said = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150))
 @given(said)
 def test_what_is_written_is_read_as_the_same(formula):
     constraint = Constraint(formula, EVERYTHING)
@@ -244,7 +245,7 @@ def without_numbers(formula):
     return not any(isinstance(part, f.Comparison | f.AmongNumbers) for part in f._parts(formula))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(150))
 @given(said.filter(without_numbers), st.integers(0, 2**32 - 1))
 def test_all_at_once_is_as_one_by_one(formula, seed):
     rows = np.random.default_rng(seed).choice(PEOPLE, 20)
@@ -307,7 +308,7 @@ def test_errors_say_where_and_what(text, position, words):
     assert caught.value.remedy
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=many(200))
 @given(st.text(alphabet="age sex=<Male(){},+-*/`'\"\\1.inotdbyrmples≤", max_size=40))
 def test_any_text_is_a_constraint_or_a_plain_error(text):
     wrong = trouble(text)
@@ -347,7 +348,7 @@ def test_what_can_come_next(text, first, absent):
     assert absent not in found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=many(100))
 @given(said, st.data())
 def test_suggestions_lead_on(formula, data):
     """Whatever is put in is understood: no suggestion makes a text that nothing can follow."""
@@ -609,7 +610,7 @@ def enumerated(domain):
     return np.array(list(product(*ranges)))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=many(40))
 @given(little_domains(), st.integers(0, 2**32 - 1))
 def test_the_solver_and_the_sampler_agree_with_enumeration(domain, seed):
     everyone = enumerated(domain)

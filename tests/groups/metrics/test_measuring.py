@@ -26,6 +26,7 @@ from fairdesk.groups.metrics.significance import fisher
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
 from fairdesk.results.events import Measured, Progress
+from tests.sizes import many
 
 DATA = Path(os.environ.get("FAIRDESK_TEST_DATA", Path(__file__).parents[4] / "shared" / "data"))
 
@@ -293,7 +294,7 @@ CODES = st.lists(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=many(50))
 @given(CODES)
 def test_against_pandas_and_statsmodels(rows):
     from statsmodels.stats.proportion import confint_proportions_2indep, proportions_ztest
@@ -356,7 +357,7 @@ def test_against_pandas_and_statsmodels(rows):
     assert not told
 
 
-@settings(max_examples=100)
+@settings(max_examples=many(100))
 @given(st.integers(1, 12), st.integers(1, 40), st.data())
 def test_mid_p_against_a_direct_computation(people, others, data):
     favourable = data.draw(st.integers(0, people))

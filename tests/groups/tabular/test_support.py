@@ -14,6 +14,7 @@ from fairdesk.groups.tabular import support
 from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.groups.tabular.support import Frequent, counted, gathered, grow, packed, unpacked
 from tests.groups.studies import AGE, RACE, SEX, number
+from tests.sizes import many
 
 ATTRIBUTES = (SEX, AGE, RACE, number("share", 0, 1, Role.PROTECTED, kind=Kind.REAL))
 
@@ -67,7 +68,7 @@ def frequent(members, least, together):
     return last
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=many(30))
 @given(st.integers(0, 10_000), st.integers(1, 300))
 def test_bit_sets_are_what_pandas_filters(seed, n):
     frame = table(seed, n)
@@ -95,7 +96,7 @@ def test_packing_keeps_every_bit(m, seed):
     assert counted(bits).tolist() == masks.sum(axis=1).tolist()
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=many(15))
 @given(st.integers(0, 10_000), st.integers(20, 200), st.integers(1, 4), st.floats(0.02, 0.4))
 def test_grown_are_all_that_are_frequent(seed, n, together, theta):
     frame = table(seed, n)

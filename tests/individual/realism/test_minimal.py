@@ -16,9 +16,12 @@ from fairdesk.models.model import labels
 from fairdesk.population.nearest import Nearest
 from tests import phrases
 from tests.individual.conftest import Network, integer
+from tests.sizes import many
 
 QUIET = settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=many(12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

@@ -17,6 +17,7 @@ from fairdesk.individual.searches import aequitas
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, everybody, integer
+from tests.sizes import many
 
 SEARCHES = {
     "random": (aequitas.random, aequitas.RandomOptions),
@@ -42,9 +43,7 @@ def rows_of(found, domain):
 
 
 @every_search
-@settings(
-    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=many(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10_000),
     classes=st.sampled_from([2, 3, 4]),

@@ -20,6 +20,7 @@ from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, integer
 from tests.individual.test_constrained import ATTRIBUTES, OF_RACE, TEXTS, constrained
+from tests.sizes import many
 
 SMALL = SymbolicOptions(
     max_iter=120, global_num=30, num_samples=40, explanation="own", confidence="branch"
@@ -54,9 +55,7 @@ def check_sound(domain, model, found, progress):
     assert progress[-1].tried >= progress[-1].found
 
 
-@settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=many(15), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     seed=st.integers(0, 10_000),
     classes=st.sampled_from([2, 3, 4]),
@@ -70,7 +69,7 @@ def test_every_pair_is_real(seed, classes, real, most, small_domain, real_domain
     check_sound(domain, model, found, progress)
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=many(8))
 @given(domain=constrained(), seed=st.integers(0, 10_000), classes=st.sampled_from([2, 3]))
 def test_nobody_beyond_the_constraints_is_asked_or_found(domain, seed, classes):
     model = Network(domain, np.random.default_rng(seed), classes)

@@ -34,7 +34,7 @@ def test_every_pair_is_real_with_limes_explanations(small_domain, real_domain, r
     assert found
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(domain=constrained(), seed=st.integers(0, 10_000))
 def test_lime_asks_for_nothing_beyond_the_constraints(domain, seed):
     model = Network(domain, np.random.default_rng(seed))

@@ -21,6 +21,7 @@ from fairdesk.individual.surrogates.paths import (
 from fairdesk.individual.surrogates.solving import PathSolver
 from tests.individual.conftest import integer
 from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, TEXTS, constrained
+from tests.sizes import many
 
 #: Attribute 1 is protected.
 PATH = (
@@ -104,7 +105,7 @@ def paths(draw, domain):
 FREE = PathSolver(mixed())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=many(60))
 @given(path=paths(mixed()), seed=st.integers(0, 99))
 def test_what_is_solved_is_on_the_path_in_the_domain_and_moved_only_where_it_must_be(path, seed):
     domain = mixed()
@@ -137,7 +138,7 @@ def least_move(attribute, code, above, most):
     return abs(np.clip(code, origin + first * step, origin + last * step) - code)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=many(15))
 @given(data=st.data(), domain=constrained(), seed=st.integers(0, 99))
 def test_under_constraints_the_nearest_is_found_wherever_there_is_one(data, domain, seed):
     path = data.draw(paths(domain))

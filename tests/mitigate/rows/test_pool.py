@@ -18,6 +18,7 @@ from fairdesk.mitigate.rows.splitting import split
 from fairdesk.models.model import labels
 from fairdesk.results.conditions import Condition
 from tests.mitigate import making
+from tests.sizes import many
 
 SOURCES = ("majority", "similar", "model", "neighbours")
 
@@ -77,7 +78,7 @@ def test_seeds_are_the_nearest_rows_to_train_with(mitigation, parts):
         assert away[seed] == pytest.approx(away[parts.train].min())
 
 
-@settings(max_examples=15)
+@settings(max_examples=many(15))
 @given(seed=st.integers(0, 2**32), less=st.integers(0, 150), more=st.integers(0, 150))
 def test_a_smaller_pool_is_the_beginning_of_a_greater_one(made, seed, less, more):
     parts = split(made, rng())

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from fairdesk.errors import SpecError
 from fairdesk.mitigate.rows.splitting import LEAST, split
 from tests.mitigate import making
+from tests.sizes import many
 
 
 def parts(made, seed=0):
@@ -23,7 +24,7 @@ def test_every_usable_row_is_in_one_part(mitigation):
     assert all(np.array_equal(each, np.sort(each)) for each in parts(mitigation))
 
 
-@settings(max_examples=20)
+@settings(max_examples=many(20))
 @given(seed=st.integers(0, 2**32), kept=st.integers(LEAST, 600), values=st.integers(2, 9))
 def test_rows_with_equal_codes_stay_together(made, seed, kept, values):
     rng = np.random.default_rng(seed)
