@@ -8,8 +8,10 @@ import sys
 import hypothesis
 import pytest
 
+from tests.sizes import many
+
 # A deadline is a time that is asserted, and machines are busy.
-hypothesis.settings.register_profile("fairdesk", deadline=None)
+hypothesis.settings.register_profile("fairdesk", deadline=None, max_examples=many(100))
 hypothesis.settings.load_profile("fairdesk")
 
 

@@ -68,7 +68,7 @@ def decided(scores):
     return labels(scores) == 1
 
 
-@settings(deadline=None, max_examples=many(12))
+@settings(max_examples=many(12))
 @given(st.integers(0, 10_000), st.integers(60, 400), st.sampled_from([1, 2, 3]))
 def test_scores_are_what_trying_everybody_comes_to(seed, n, together):
     rng = np.random.default_rng(seed)

@@ -51,6 +51,9 @@ TREES = {
     "histograms": lambda: HistGradientBoostingClassifier(max_iter=4, min_samples_leaf=5),
 }
 
+#: How many boxes of a model are proven.
+BOXES = many(60)
+
 
 class Asked:
     """Asks the model about points, and remembers of how many it was asked."""
@@ -83,11 +86,11 @@ def points_of(low, high):
     return np.stack(np.unravel_index(np.arange(np.prod(widths)), widths), axis=1) + low
 
 
-def agrees(space, model, rng, *, decided=0.9):
+def agrees(space, model, rng, *, decided=0.9, boxes=BOXES):
     """Prove boxes of all kinds, and what is false of them; compare with the truth."""
     differ = Asked(space, model)
     prove = reprover(space, model, space.rows, differ)
-    low, high, group = boxes_of(space, rng)
+    low, high, group = boxes_of(space, rng, boxes)
     truth = [differ(points_of(*ends)) for ends in zip(low, high, strict=True)]
     share = np.array([each.mean() for each in truth])
     differ.count = 0
@@ -135,7 +138,9 @@ def test_networks(activation, classes, bounds_only):
 @given(st.integers(0, 2**32 - 1))
 def test_networks_of_all_shapes(seed):
     case = networks.drawn(seed)
-    agrees(space_of(case.domain, case.people), case.fed, np.random.default_rng(seed))
+    space = space_of(case.domain, case.people)
+    # of few boxes the share that is decided varies with the seed
+    agrees(space, case.fed, np.random.default_rng(seed), boxes=60)
 
 
 @pytest.mark.parametrize("rules", [(), ("age > 3 or sex = 'f'",)])

@@ -68,7 +68,7 @@ def frequent(members, least, together):
     return last
 
 
-@settings(deadline=None, max_examples=many(30))
+@settings(max_examples=many(30))
 @given(st.integers(0, 10_000), st.integers(1, 300))
 def test_bit_sets_are_what_pandas_filters(seed, n):
     frame = table(seed, n)
@@ -96,7 +96,7 @@ def test_packing_keeps_every_bit(m, seed):
     assert counted(bits).tolist() == masks.sum(axis=1).tolist()
 
 
-@settings(deadline=None, max_examples=many(15))
+@settings(max_examples=many(15))
 @given(st.integers(0, 10_000), st.integers(20, 200), st.integers(1, 4), st.floats(0.02, 0.4))
 def test_grown_are_all_that_are_frequent(seed, n, together, theta):
     frame = table(seed, n)

@@ -20,7 +20,6 @@ from tests.sizes import many
 
 QUIET = settings(
     max_examples=many(12),
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
