@@ -30,7 +30,14 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import ChangeSplit, Share
 from fairdesk.wording import comparisons, figures, inspected, words
 from fairdesk.wording.companions import companion_said
-from fairdesk.wording.groups.impact_ratio import is_shown, lowest, of_main_kind, shown_of, worst_of
+from fairdesk.wording.groups.impact_ratio import (
+    is_shown,
+    lowest,
+    of_main_kind,
+    ranked,
+    shown_of,
+    worst_of,
+)
 from fairdesk.wording.groups.tables import outcome_of, rate_of, reference_of
 from fairdesk.wording.groups.terms import by_category, category_statement
 from fairdesk.wording.neighbourhoods import neighbourhoods_of
@@ -148,9 +155,8 @@ def group_rows(audit: Finished, *, everything: bool) -> list[list[tuple[str, ...
         {each.attributes[0]: each for each in audit.tables(of) if len(each.attributes) == 1}
         for of in ("decisions", "label")
     )
-    left, found = list((of_model or of_records).values()), []
-    while left:
-        left.remove(table := lowest(left))
+    found = []
+    for table in ranked((of_model or of_records).values()):
         lines = [*filter(None, (_lowest_line(table), reference_of(table)))] or table.lines[:2]
         tables = [each.get(table.attributes[0]) for each in (of_model, of_records)]
         shown = [line for line in table.lines if line.rate is not None] if everything else lines

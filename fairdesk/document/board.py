@@ -21,19 +21,13 @@ from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording.decisions import name_of, outcome_text
 from fairdesk.wording.groups.error_rates import error_gap
 from fairdesk.wording.groups.impact_ratio import shown_of, worst_of
-from fairdesk.wording.groups.tables import group_text, reference_of
+from fairdesk.wording.groups.tables import people, reference_of
 from fairdesk.wording.language import fixed, say
 
 #: So many protected attributes are compared: those with the lowest ratios.
 _ATTRIBUTES = 2
 #: Groups that are too small to judge and named.
 _NAMED = 3
-#: The words for values that have some; other values are named as the data write them.
-_NOUNS = fixed({"female": "women", "woman": "women", "male": "men", "man": "men"})
-#: Values that are no adjective of a person.
-_NO_ADJECTIVES = frozenset(("yes", "no", "true", "false", "none", "other", "unknown"))
-#: Attributes whose values are adjectives of a person also in small letters.
-_DESCRIBING = frozenset(("race", "ethnicity", "colour", "color", "nationality", "religion"))
 #: Ratios that have a name.
 _FRACTIONS = fixed(
     (
@@ -185,24 +179,6 @@ def _same(table: GroupTable, *wanted: GroupLine) -> tuple[GroupLine, GroupLine] 
     lines = {line.values: line for line in table.lines if line.rate is not None}
     worst, best = (lines.get(each.values) for each in wanted)
     return None if worst is None or best is None else (worst, best)
-
-
-def people(spec: AuditSpec, table: GroupTable, line: GroupLine) -> str:
-    """Name a group as people do: ``Black women``, ``Black people``; else by its values."""
-    many = words.plural(spec.person)
-    named = dict(zip(table.attributes, line.values, strict=True))
-    nouns = [value.lower() for value in line.values if value.lower() in _NOUNS]
-    others = {name: value for name, value in named.items() if value.lower() not in _NOUNS}
-    if len(nouns) < 2 and all(_describes(*each) for each in others.items()):
-        return " ".join((*others.values(), say(_NOUNS[nouns[0]]) if nouns else many))
-    return say("{people} with {group}", people=many, group=group_text(table, line))
-
-
-def _describes(name: str, value: str) -> bool:
-    """Return whether a value is an adjective of a person."""
-    letters = value.replace("-", "").replace(" ", "")
-    adjective = value[:1].isupper() or name.lower() in _DESCRIBING
-    return letters.isalpha() and adjective and value.lower() not in _NO_ADJECTIVES
 
 
 def _question(spec: AuditSpec, compared: Sequence[_Compared]) -> str:

@@ -48,7 +48,7 @@ LISTED, _DRAWN = 40, 25
 #: The figures of the tables, by their columns' keys, and how wide these are.
 _RATES = ("n_samples", "rate", "interval", "impact", "mean", "smd")
 _AGAINST = ("share", "favourable", "shortfall", "ratio_ends", "difference", "holm")
-_ERRORS, _FURTHER = ("n_samples", "tpr", "fpr", "accuracy"), ("precision", "equal", "odds")
+_ERRORS, _FURTHER = ("tpr", "fpr"), ("precision", "accuracy", "equal", "odds")
 _WIDTHS = {"interval": 1.25, "impact": 1.05, "ratio_ends": 1.15, "difference": 1.75}
 #: What columns are whose names do not say it.
 _MEANINGS = fixed(
@@ -60,7 +60,8 @@ _MEANINGS = fixed(
         "shortfall": "shortfall: how many more would be favourable at the rate of all",
         "difference": "difference: in percentage points, with its 95\u00a0% confidence interval",
         "precision": (
-            "precision: share of favourable decisions whose recorded outcome is favourable"
+            "precision: share of favourable decisions whose recorded outcome is favourable; "
+            "accuracy: share decided as recorded"
         ),
         "equal": (
             "equal opportunity and average odds: differences from the reference group, in "

@@ -159,8 +159,8 @@ def test_what_was_not_run_has_no_section_and_is_named_among_the_limits(tmp_path)
         "group recorded: 4,880; group not recorded: 12; ▽ below the four-fifths threshold",
         "male, clerk 2,445",
         "as read in November 2026",
-        "female 2,435 undefined 6.4 % 93.6 %",
-        "female 0.0 % undefined",
+        "female undefined 6.4 % of 2,435",
+        "female 0.0 % 93.6 % undefined",
         "1 bin with fewer than 30 individuals (4)",
         # what it rests on
         "bin boundaries of age 30, 50: boundaries between the bins of this number",

@@ -73,19 +73,21 @@ def outcomes(material: Material) -> Section:
     blocks = [
         Text(
             say(
-                "Counted in the rows of the data ({run_name}). The rate of each group is "
-                "compared with that of the reference group. {more}",
+                "Counted in the rows of the data. The rate of each group is compared with that of "
+                "the reference group, whose impact ratio is 1{small}. {more}",
+                small=_small(run),
                 more=" ".join(
                     (say(words.FOUR_FIFTHS), *ratio_words.corrected(material.group_tables))
                 ),
-                run_name=material.run_name(run),
             ),
             lead=rates_message(material.spec, decision_tables(material.runs)),
         ),
         Text(
             say(
-                "{reference}. It is the same in all tables of the same attributes.",
-                reference=_reference(run),
+                "{reference}. It is the same in all tables of the same attributes. Counted by "
+                "{run_name}.",
+                reference=words.capital(say(_REFERENCE)),
+                run_name=material.run_name(run),
             ),
             lead=say("Reference group:"),
             appended=True,
@@ -109,7 +111,7 @@ def outcomes(material: Material) -> Section:
         if of != main:
             blocks.append(Heading(_TITLES[of], appended=True))
         blocks += [Text(said)] if shown else []
-        for table in held:
+        for table in (*shown, *(each for each in held if each not in shown)):
             if table in shown or len(held) <= _MOST_TABLES:
                 blocks += _table(material, table, once, optional=table not in shown)
     asked = notes(material.choice.template)
@@ -118,16 +120,13 @@ def outcomes(material: Material) -> Section:
     return Section("Group metrics", tuple(blocks))
 
 
-def _reference(run: RunRecord) -> str:
-    """Say which group the others of a table are compared with."""
+def _small(run: RunRecord) -> str:
+    """Say which groups are not compared, as the end of a sentence."""
     least = float(run.spec.options.get("least_share", LEAST_SHARE))
     if not least:
-        return say(_REFERENCE)
-    return say(
-        "{reference}; groups of less than {least} of the rows are not compared",
-        reference=say(_REFERENCE),
-        least=words.percent_of(f"{100 * least:g}"),
-    )
+        return ""
+    least_text = words.percent_of(f"{100 * least:g}")
+    return say("; groups of less than {least} of the rows are too few to compare", least=least_text)
 
 
 def _main(material: Material) -> str:
@@ -146,13 +145,13 @@ def errors(material: Material) -> Section:
     blocks: list[Block] = [
         Text(
             say(
-                "The decisions for the {people} in the data are compared with their recorded "
-                "outcomes ({label}). If past outcomes were unjust, these error rates are "
-                "misleading. The true positive rate is the share of favourable decisions where "
-                "the recorded outcome is favourable; the false positive rate is that share where "
-                "it is not, which is an advantage to those who have it. The largest gap was "
-                "picked for its size, so the true gap may be smaller.",
+                "The true positive rate is the share selected of the {people} recorded "
+                "“{outcome}” in the column {label}; the false positive rate is the share selected "
+                "of those not recorded “{outcome}”, an advantage to those who have it. If past "
+                "outcomes were unjust, both are misleading. The group with the largest difference "
+                "is stated; because it was picked, its true difference may be smaller.",
                 people=material.people,
+                outcome=spec.favourable,
                 label=words.quoted(spec.label),
             ),
             lead=errors_message(spec, tables),
@@ -174,7 +173,7 @@ def errors(material: Material) -> Section:
 
 def _shown(tables: Sequence[GroupTable], together: int) -> list[GroupTable]:
     """Choose the tables of single attributes, and the first intersections of not too many."""
-    alone = [table for table in tables if len(table.attributes) == 1]
+    alone = ratio_words.ranked(table for table in tables if len(table.attributes) == 1)
     crossed = [table for table in tables if 1 < len(table.attributes) <= together]
     return alone + crossed[:_CROSSED]
 

@@ -167,7 +167,11 @@ def _quotient(
         part, whole = counts(line)
         if line.excluded:
             return say("too few")
-        return say(UNDEFINED) if part is None or not whole else words.percent(part, whole)
+        if part is None or not whole:
+            return say(UNDEFINED)
+        # of these there is no other count beside it
+        counted = {"share": words.percent(part, whole), "n": words.number(whole)}
+        return say("{share} of {n}", **counted) if key in ("tpr", "fpr") else counted["share"]
 
     return Column(key, head, text, lambda _, line: _divided(head, parts, *counts(line), nought))
 

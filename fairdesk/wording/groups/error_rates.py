@@ -9,23 +9,21 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.groups.metrics.significance import newcombe
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.tables import group_text, reference_of
+from fairdesk.wording.groups.tables import people, reference_of
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement
 
-#: So many larger differences are named beside the one that is stated.
-_LARGER = 3
 #: The error rates that are compared, and what they count.
 _ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive rates"})
 _ERRORS_SAID = fixed(
     {
         "true": (
-            "{rate} of {group} recorded “{outcome}” (n = {n}) have a favourable decision, against "
-            "{best_rate} of {best} (n = {best_n}, the reference): {shown}."
+            "{rate} of {n} {group} recorded “{outcome}” are selected, against {best_rate} of "
+            "{best_n} {best}: {apart}."
         ),
         "false": (
-            "{rate} of {group} not recorded “{outcome}” (n = {n}) nevertheless have a favourable "
-            "decision, against {best_rate} of {best} (n = {best_n}, the reference): {shown}."
+            "{rate} of {n} {group} not recorded “{outcome}” are selected, against {best_rate} of "
+            "{best_n} {best}: {apart}."
         ),
     }
 )
@@ -103,34 +101,38 @@ def _positives(line: GroupLine, what: Literal["true", "false"]) -> tuple[int, in
 
 
 def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
-    """Say which positive rate is farthest from the reference's, and of which group.
+    """Say how far both positive rates of a group are from the reference's.
 
-    That is the true or the false positive rate: the one that differs more. With labels only.
+    Of the group with the largest difference, that first. With labels only.
     """
     gap, best = error_gap(table), reference_of(table)
     if gap is None or best is None:
         return None
-    shown = _apart(gap)
-    if not gap.shown:
-        shown = say("{shown}. The interval includes zero: no difference is shown", shown=shown)
-    said = say(
-        _ERRORS_SAID[gap.what],
-        outcome=spec.favourable,
-        rate=words.percent(*gap.counts),
-        group=group_text(table, gap.line),
-        n=words.number(gap.counts[1]),
-        best_rate=words.percent(*gap.reference),
-        best=group_text(table, best),
-        best_n=words.number(gap.reference[1]),
-        shown=shown,
+    both = sorted(
+        (each for each in _error_gaps(table) if each.line is gap.line),
+        key=lambda each: each.what != gap.what,
     )
-    values = {"rates": say(_ERROR_RATES[gap.what]), "by": words.listed(table.attributes)}
-    value = words.number(100 * abs(gap.difference), 1)
-    if larger := _larger(table, gap):
-        label = say("Difference in {rates} by {by}, in percentage points", **values)
-        return Statement("observed", label, value, f"{said} {larger}")
-    label = say("Largest difference in {rates} by {by}, in percentage points", **values)
-    return Statement("observed", label, value, said)
+    said = " ".join(
+        say(
+            _ERRORS_SAID[each.what],
+            outcome=spec.favourable,
+            rate=words.percent(*each.counts),
+            n=words.number(each.counts[1]),
+            group=people(spec, table, each.line),
+            best_rate=words.percent(*each.reference),
+            best_n=words.number(each.reference[1]),
+            best=people(spec, table, best),
+            apart=_apart(each),
+        )
+        for each in both
+    )
+    by = words.listed(table.attributes)
+    if not gap.shown:
+        label = say("Differences in error rates by {by}", by=by)
+        return Statement("observed", label, say("None shown"), said)
+    rates = say(_ERROR_RATES[gap.what])
+    label = say("Difference in {rates} by {by}, in percentage points", rates=rates, by=by)
+    return Statement("observed", label, words.number(100 * abs(gap.difference), 1), said)
 
 
 def _apart(gap: ErrorGap) -> str:
@@ -148,30 +150,13 @@ def _apart(gap: ErrorGap) -> str:
         values["ends"] = say("{least} higher to {most} lower", least=least, most=most)
     elif low < 0:
         values["ends"] = say("{least} lower to {most} higher", least=least, most=most)
+    if not gap.difference:
+        return say("no difference ({percent} CI {ends})", **values)
+    if not gap.shown:
+        values["ends"] += say(", which includes zero")
     if gap.difference < 0:
         return say("{n} percentage points lower ({percent} CI {ends})", **values)
     return say("{n} percentage points higher ({percent} CI {ends})", **values)
-
-
-def _larger(table: GroupTable, told: ErrorGap) -> str:
-    """Say which differences are larger than the one that is stated, and why they are not first."""
-    wider = [gap for gap in _error_gaps(table) if abs(gap.difference) > abs(told.difference)]
-    wider.sort(key=lambda gap: -abs(gap.difference))
-    # one that is shown comes first: the interval of a larger one includes zero
-    said = [
-        say(
-            "{rates} for {group}, {apart}",
-            rates=say(_ERROR_RATES[each.what]),
-            group=group_text(table, each.line),
-            apart=_apart(each),
-        )
-        for each in wider[:_LARGER]
-    ]
-    return (
-        say("Larger, but with an interval that includes zero: {gaps}.", gaps="; ".join(said))
-        if said
-        else ""
-    )
 
 
 def accuracy_statement(value: str, people: str = "") -> Statement:

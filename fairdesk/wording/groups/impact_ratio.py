@@ -12,14 +12,14 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.decisions import favourable
 from fairdesk.wording.groups.tables import (
-    group_text,
     median_sentence,
     outcome_of,
+    people,
     rate_of,
     reference_of,
     why_without,
 )
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement, unmeasured
 from fairdesk.wording.words import p_is
 
@@ -27,15 +27,14 @@ from fairdesk.wording.words import p_is
 #: or fewer would change that.
 _LINES = fixed(
     {
-        (True, False): "The ratio is below the four-fifths threshold.",
-        (False, False): "The ratio is not below the four-fifths threshold.",
+        (True, False): "below the four-fifths threshold",
+        (False, False): "not below the four-fifths threshold",
         (True, True): (
-            "The ratio is below the four-fifths threshold, though one individual more or fewer "
-            "would change that."
+            "below the four-fifths threshold, though one individual more or fewer would change that"
         ),
         (False, True): (
-            "The ratio is not below the four-fifths threshold, though one individual more or fewer "
-            "would change that."
+            "not below the four-fifths threshold, though one individual more or fewer would change "
+            "that"
         ),
     }
 )
@@ -44,10 +43,13 @@ _LINES = fixed(
 BELOW, FLIPS = "▽", "‡"
 #: From this corrected p-value on a difference may be due to chance.
 SIGNIFICANT = 0.05
-_SCORING_RATES = fixed(
+#: What is counted, as what is said of the members of a group; of scores by which are favourable.
+_COUNTED = fixed(
     {
-        False: "scoring rates (shares with a score above the median of all)",
-        True: "scoring rates (shares with a score below the median of all, the favourable side)",
+        "label": "are recorded “{outcome}”",
+        "decisions": "are selected (“{outcome}”)",
+        False: "have a score above the median of all",
+        True: "have a score below the median of all (the favourable side)",
     }
 )
 
@@ -118,58 +120,40 @@ def ratio_interval(table: GroupTable, line: GroupLine) -> tuple[float, float] | 
 def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     """Say the lowest impact ratio, and whose it is; of ratios that chance explains, that."""
     worst, best = shown_of(table) or worst_of(table), reference_of(table)
-    values = {"by": words.listed(table.attributes), "what": _counted_as(spec, table)}
+    values = {"by": words.listed(table.attributes), "are": _counted_as(spec, table)}
     if worst is None or best is None or worst.impact_ratio is None:
-        return unmeasured(
-            say(
-                "No two groups by {by} can be compared in {what}: {why}.",
-                why=_why_none(table),
-                **values,
-            )
-        )
-    values["ratio"] = words.number(worst.impact_ratio, 2)
+        why = _why_none(table)
+        return unmeasured(say("No two groups by {by} can be compared: {why}.", why=why, **values))
+    values |= {"best": people(spec, table, best), "best_n": words.number(best.n_samples)}
+    values |= {"ratio": words.number(worst.impact_ratio, 2), "best_rate": rate_of(table, best)}
     if all(line.impact_ratio in (None, 1) for line in table.lines):
         said = say(
-            "All groups by {by} have the same rate in {what}: {rate}. The impact ratio is {ratio}.",
-            rate=rate_of(table, best),
+            "All groups by {by} have the same rate: {best_rate} {are}. The impact ratio is "
+            "{ratio}.",
             **values,
         )
         return Statement("observed", say("Impact ratio"), values["ratio"], said)
-    chance = _chance(table, worst)
-    ends = ratio_interval(table, worst)
-    interval = (
-        say(
-            " ({percent} CI {ends})",
-            percent=words.percent_of("95"),
-            ends=words.ends(*(words.number(each, 2) for each in ends)),
-        )
-        if ends is not None
-        else ""
-    )
-    values |= {"rate": rate_of(table, worst), "group": group_text(table, worst)}
-    values |= {"best_rate": rate_of(table, best), "best": group_text(table, best)}
-    values |= {"n": words.number(worst.n_samples), "best_people": words.number(best.n_samples)}
+    values |= {"group": people(spec, table, worst), "rate": rate_of(table, worst)}
+    values |= {"n": words.number(worst.n_samples), "interval": _interval(table, worst)}
     if shown_of(table) is None:
-        return _none_shown(table, worst, {**values, "interval": interval, "chance": chance})
-    sentence = say(
-        "In {what}, {group} has {share} of the rate of {best}: {rate} (n = {n}) against "
-        "{best_rate} (n = {best_people}, the reference). The impact ratio of {ratio}{interval} is "
-        "the lowest by {by}{chance}.",
+        return _none_shown(table, worst, values)
+    # the threshold is about decisions, and a score above the median is none
+    scores = table.of == "scores"
+    line = "" if scores else say(", {line}", line=say(_LINES[bool(worst.below), bool(worst.flips)]))
+    said = say(
+        "{group} {are} at {share} of the rate of {best}: {rate} of {n} against {best_rate} of "
+        "{best_n}, the reference. The impact ratio is {ratio}{interval}{line}.",
         share=words.percent(worst.impact_ratio, 1.0, 0),
-        interval=interval,
-        chance=chance,
+        line=line,
         **values,
     )
-    # the threshold is about decisions, and a score above the median is none
-    line = "" if table.of == "scores" else say(_LINES[bool(worst.below), bool(worst.flips)])
-    said = f"{sentence} {line}".rstrip()
     label = (
-        say("Lowest ratio of scoring rates by {by}", by=values["by"])
-        if table.of == "scores"
-        else say("Lowest impact ratio by {by}", by=values["by"])
+        say("Lowest ratio of scoring rates by {by}", **values)
+        if scores
+        else say("Lowest impact ratio by {by}", **values)
     )
-    brief = say("{rate} for {group} against {best_rate} for {best}, in {what}.", **values)
-    return Statement("observed", label, values["ratio"], said, brief)
+    brief = say("{rate} of {n} {group} {are}, against {best_rate} of {best_n} {best}.", **values)
+    return Statement("observed", label, values["ratio"], words.capital(said), brief)
 
 
 def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) -> Statement:
@@ -182,8 +166,8 @@ def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) ->
     """
     label, value = say("Groups with a lower rate by {by}", **values), say("None shown")
     said = say(
-        "No group by {by} is shown to have a lower rate in {what} than the reference, {best} "
-        "({best_rate}, n = {best_people}).",
+        "No group by {by} is shown to have a lower rate than the reference, {best}: {best_rate} of "
+        "{best_n} {are}.",
         **values,
     )
     if lowest is reference_of(table):
@@ -194,20 +178,25 @@ def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) ->
     else:
         why = say("the difference may be due to chance")
     lower = say(
-        "The lowest impact ratio is {ratio}{interval}: {rate} for {group} (n = {n}){chance}; "
-        "{why}.",
+        "The lowest impact ratio is {ratio}{interval}: {rate} of {n} {group}; {why}.",
         why=why,
         **values,
     )
     return Statement("observed", label, value, f"{said} {lower}", brief)
 
 
-def _chance(table: GroupTable, line: GroupLine) -> str:
-    """Write the p-value of a group, and whether it is corrected: of several it is."""
-    if line.holm is None:
-        return ""
-    p = p_is(line.holm) + small_test(line)
-    return f"; {p}" if comparisons(table) < 2 else say("; corrected {p}", p=p)
+def _interval(table: GroupTable, line: GroupLine) -> str:
+    """Write behind a ratio its interval and its p-value, and whether this is corrected."""
+    ends, parts = ratio_interval(table, line), []
+    if ends is not None:
+        low, high = (words.number(each, 2) for each in ends)
+        percent = words.percent_of("95")
+        parts.append(say("{percent} CI {ends}", percent=percent, ends=words.ends(low, high)))
+    if line.holm is not None:
+        p = p_is(line.holm) + small_test(line)
+        # of several groups it is
+        parts.append(p if comparisons(table) < 2 else say("corrected {p}", p=p))
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def _why_none(table: GroupTable) -> str:
@@ -220,48 +209,50 @@ def _why_none(table: GroupTable) -> str:
 
 
 def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
-    outcome = outcome_of(spec, table)
-    match table.of:
-        case "label":
-            return say("the recorded outcome “{outcome}”", outcome=outcome)
-        case "decisions" if spec.predictions:
-            return say("the decision “{outcome}”", outcome=outcome)
-        case "decisions":
-            return say("the model’s decision “{outcome}”", outcome=outcome)
-        case "scores":
-            return say(_SCORING_RATES[table.falls])
+    counted = table.falls if table.of == "scores" else table.of
+    return say(_COUNTED[counted], outcome=outcome_of(spec, table))
 
 
 def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
     """Say what a table shows beside its worst group: who was left out, and why."""
-    said = (_below_line(table), _higher(table), median_sentence(table))
-    return tuple(filter(None, (*said, _left_out(spec, table), _small(table))))
+    said = (_parts(table), _higher(spec, table), median_sentence(table), _left_out(spec, table))
+    return tuple(filter(None, said))
 
 
-def _below_line(table: GroupTable) -> str:
-    compared = [line for line in table.lines if line.below is not None]
-    below = sum(bool(line.below) and is_shown(table, line) for line in compared)
-    if below < 2 or table.of == "scores":
+def _parts(table: GroupTable) -> str:
+    """Say how many groups are below the threshold, not, and too small: parts that add up."""
+    best, known = reference_of(table), [line for line in table.lines if line.known]
+    held = [line for line in known if line is not best and line.impact_ratio is not None]
+    shown = sum(bool(line.below) and is_shown(table, line) for line in held)
+    below, few = sum(bool(line.below) for line in held), sum(line.excluded for line in known)
+    if len(known) < 3 or not few + shown:
         return ""
-    if below == len(compared) - 1:
-        return say(
-            "All {groups} groups compared with the reference are below the four-fifths threshold.",
-            groups=words.number(below),
-        )
-    return say(
-        "{n} of the {groups} groups compared with the reference are below the four-fifths "
-        "threshold.",
-        n=words.number(below),
-        groups=words.number(len(compared) - 1),
-    )
+    decided = table.of != "scores" and bool(shown)
+    counts = {
+        "{n} {are} shown to be below the four-fifths threshold": decided * shown,
+        "{n} {are} below it, perhaps by chance": decided * (below - shown),
+        "{n} {are} not below it": decided * (len(held) - below),
+        "{n} {are} compared": (not decided) * len(held),
+        "{n} {are} too small to compare": few,
+        "{n} {are} the reference": int(best is not None),
+    }
+    counts["{n} {are} without a rate"] = len(known) - sum(counts.values())
+    parts = [
+        say(text, n=words.number(n), are=say("is") if n == 1 else say("are"))
+        for text, n in counts.items()
+        if n
+    ]
+    by = words.listed(table.attributes)
+    n = words.number(len(known))
+    return say("Of the {n} groups by {by}, {parts}.", n=n, by=by, parts=words.joined(parts))
 
 
-def _higher(table: GroupTable) -> str:
+def _higher(spec: AuditSpec, table: GroupTable) -> str:
     """Name the groups that are shown to have a higher rate than the reference; mostly none."""
     higher = [
         say(
-            "{group} ({rate}, n = {n}, ratio {ratio})",
-            group=group_text(table, line),
+            "{group} ({rate} of {n}, ratio {ratio})",
+            group=people(spec, table, line),
             rate=rate_of(table, line),
             n=words.number(line.n_samples),
             ratio=words.number(line.impact_ratio, 2),
@@ -285,18 +276,6 @@ def _left_out(spec: AuditSpec, table: GroupTable) -> str:
     return say("Excluded: {parts}.", parts=words.joined(parts)) if parts else ""
 
 
-def _small(table: GroupTable) -> str:
-    few = [line for line in table.lines if line.excluded]
-    if not few:
-        return ""
-    return say_many(
-        len(few),
-        "{n} of the {groups} groups is too small for an impact ratio.",
-        "{n} of the {groups} groups are too small for an impact ratio.",
-        groups=words.number(sum(line.known for line in table.lines)),
-    )
-
-
 def of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTable]:
     """Return the tables of the favourable decision if there are any, else of labels, or scores."""
     order = ("decisions", "label", "scores")
@@ -305,15 +284,10 @@ def of_main_kind(spec: AuditSpec, tables: Sequence[GroupTable]) -> list[GroupTab
     return [table for table in of_kind if table.outcome == favourable(spec)] or of_kind
 
 
-def lowest(tables: Sequence[GroupTable]) -> GroupTable:
-    """Return the table with the lowest impact ratio that chance does not explain.
+def ranked(tables: Iterable[GroupTable]) -> list[GroupTable]:
+    """Order tables by their lowest impact ratio, those of single attributes first.
 
-    Of single attributes rather than of several; where all may be due to chance, the lowest of them.
-
-    Parameters
-    ----------
-    tables : sequence of GroupTable
-        At least one.
+    Those in which chance may explain all ratios are last.
     """
 
     def order(table: GroupTable) -> tuple[bool, bool, float]:
@@ -322,7 +296,12 @@ def lowest(tables: Sequence[GroupTable]) -> GroupTable:
         ratio = 2.0 if line is None or line.impact_ratio is None else line.impact_ratio
         return shown is None, len(table.attributes) > 1, ratio
 
-    return min(tables, key=order)
+    return sorted(tables, key=order)
+
+
+def lowest(tables: Iterable[GroupTable]) -> GroupTable:
+    """Return the first of the `ranked` tables, of which there is at least one."""
+    return ranked(tables)[0]
 
 
 def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:

@@ -39,8 +39,12 @@ _TIES = fixed(
 )
 #: A group of numbers, as it is named.
 _RANGE = re.compile(r"^up to | to | and over$")
-
-
+#: The words for values that have some; other values are named as the data write them.
+_NOUNS = fixed({"female": "women", "woman": "women", "male": "men", "man": "men"})
+#: Values that are no adjective of a person.
+_NO_ADJECTIVES = frozenset(("yes", "no", "true", "false", "none", "other", "unknown"))
+#: Attributes whose values are adjectives of a person also in small letters.
+_DESCRIBING = frozenset(("race", "ethnicity", "colour", "color", "nationality", "religion"))
 #: A rate below this has two decimals.
 _RARE = 0.01
 
@@ -107,6 +111,24 @@ def group_text(table: GroupTable, line: GroupLine) -> str:
         f"{words.quoted(name)}{' ' if _RANGE.search(value) else ' = '}{value}"
         for name, value in zip(table.attributes, line.values, strict=True)
     )
+
+
+def people(spec: AuditSpec, table: GroupTable, line: GroupLine) -> str:
+    """Name a group as people do: ``Black women``, ``Black people``; else by its values."""
+    many = words.plural(spec.person)
+    named = dict(zip(table.attributes, line.values, strict=True))
+    nouns = [value.lower() for value in line.values if value.lower() in _NOUNS]
+    others = {name: value for name, value in named.items() if value.lower() not in _NOUNS}
+    if len(nouns) < 2 and all(_describes(*each) for each in others.items()):
+        return " ".join((*others.values(), say(_NOUNS[nouns[0]]) if nouns else many))
+    return say("{people} with {group}", people=many, group=group_text(table, line))
+
+
+def _describes(name: str, value: str) -> bool:
+    """Return whether a value is an adjective of a person."""
+    letters = value.replace("-", "").replace(" ", "")
+    adjective = value[:1].isupper() or name.lower() in _DESCRIBING
+    return letters.isalpha() and adjective and value.lower() not in _NO_ADJECTIVES
 
 
 def reference_of(table: GroupTable) -> GroupLine | None:
