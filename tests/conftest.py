@@ -15,12 +15,14 @@ hypothesis.settings.register_profile("fairdesk", deadline=None, max_examples=man
 hypothesis.settings.load_profile("fairdesk")
 
 
-@pytest.fixture
-def shared_guests(monkeypatch):
-    """Let the workers of this test use the guests of earlier ones."""
+@pytest.fixture(scope="module")
+def shared_guests():
+    """Let the workers of this file, from its first test that wants it, use the guests of others."""
     from tests import guests
 
-    guests.share(monkeypatch)
+    with pytest.MonkeyPatch.context() as patch:
+        guests.share(patch)
+        yield
 
 
 @pytest.fixture(autouse=True)

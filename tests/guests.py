@@ -1,7 +1,7 @@
 """Guests that tests hand on: to start one, and the libraries that it imports, costs seconds.
 
-One that is busy is ended as ever. It may have run a model's own code: the models of the tests that
-share guests do nothing to what runs after them.
+One that is busy is ended as ever. One that has run a model's own code stays, which no product does:
+the models of the tests that share guests do nothing to what runs after them.
 """
 
 from __future__ import annotations
@@ -51,6 +51,18 @@ def _give_back(worker: Worker) -> None:
             _idle.pop(0)[1].kill()
 
 
+def end_idle():
+    """End all that wait: what comes next starts a guest of its own."""
+    with _lock:
+        while _idle:
+            _idle.pop()[1].kill()
+
+
+def _any_child(worker: Worker, command: Sequence[str] | None = None) -> Child:
+    """Return a worker's guest, whatever it has run."""
+    return worker._living_child(command or worker._default)
+
+
 def share(monkeypatch):
     """Let workers, however they are made, use the guests of those that were closed."""
     begin = Worker.__init__
@@ -62,5 +74,6 @@ def share(monkeypatch):
     monkeypatch.setattr(conversation, "Child", _take)
     monkeypatch.setattr(Worker, "__init__", begin_later)
     monkeypatch.setattr(Worker, "close", _give_back)
+    monkeypatch.setattr(Worker, "_clean_child", _any_child)
     alive = property(lambda self: not self._closed and self._child.alive)
     monkeypatch.setattr(Worker, "alive", alive)

@@ -287,12 +287,12 @@ def test_what_cannot_be_decided_of_cells_is_told(tmp_path, capsys, words, said):
 
 
 @pytest.fixture(scope="module")
-def proven(tmp_path_factory):
+def proven(tmp_path_factory, shared_guests):
     """Prove something of a small network with the command; gives its folder."""
     folder = tmp_path_factory.mktemp("proven")
     rng = np.random.default_rng(4)
-    rows = np.column_stack([*(rng.integers(0, 51, 400) for _ in range(3)), np.arange(400) % 2])
-    rows[0], rows[1] = 0, 50
+    rows = np.column_stack([*(rng.integers(0, 31, 400) for _ in range(3)), np.arange(400) % 2])
+    rows[0], rows[1] = 0, 30
     rows[:4, 3] = 0, 1, 0, 1
     label = (rows @ [1, -1, 1, 9] + rng.normal(0, 5, 400) > 28).astype(int)
     lines = [",".join(map(str, each)) for each in np.column_stack((rows, label)).tolist()]
@@ -303,8 +303,8 @@ def proven(tmp_path_factory):
     given = ("--data", folder / "people.csv", "--model", folder / "model.joblib", "--trust-model")
     question = ("--label", "hired", "--favourable", "1", "--protected", "sex")
     # each constraint divides the domain: boxes are certified although all can soon be counted
-    limits = [f"not (debts = {k} and years = {k})" for k in (10, 20, 30, 40)]
-    limits += [f"not (debts = {k} and wage = {50 - k})" for k in (10, 20, 30, 40)]
+    limits = [f"not (debts = {k} and years = {k})" for k in (6, 12, 18, 24)]
+    limits += [f"not (debts = {k} and wage = {30 - k})" for k in (6, 12, 18, 24)]
     (folder / "domain.json").write_text(json.dumps({"constraints": limits}))
     how = ("--domain", folder / "domain.json", "--method", "certify")
     how += ("--option", "seconds=2", "--out", folder / "out")

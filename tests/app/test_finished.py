@@ -20,7 +20,10 @@ def folder(tmp_path, monkeypatch):
     whole = finished.sample_question
 
     def quick(sample):
-        options = {"quick": {"rounds": 1, "rows": 2_000}, "estimate": {"people": 20}}
+        options = {
+            "maft": {"global_num": 20, "local_num": 20},
+            "estimate": {"people": 20},
+        }
         return msgspec.structs.replace(
             whole(sample), standard=StandardPlan(PlanKind.QUICK, seconds=600.0, options=options)
         )

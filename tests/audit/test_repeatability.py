@@ -20,6 +20,8 @@ from tests import phrases
 from tests.audit import making
 from tests.report.reading import text_of
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 NOISE = "X = np.array(X, dtype=float); X[:, 0] += np.random.default_rng().normal(0, 8, len(X))"
 BATCH = "X = np.asarray(X, dtype=float); X = X - X.mean(axis=0) + [45, 0.5, 5]"
 #: It wavers for one row in twenty, in large batches only: once a run is under way.

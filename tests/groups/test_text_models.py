@@ -192,7 +192,7 @@ def test_the_term_that_a_model_decides_by_is_found(table, tmp_path, make, suffix
     assert alone == pytest.approx(first.score, abs=1e-5)
 
 
-def test_a_run_on_texts_is_kept_and_a_failed_one_says_why(table, tmp_path):
+def test_a_run_on_texts_is_kept_and_a_failed_one_says_why(table, tmp_path, shared_guests):
     columns(tmp_path / "model.pkl")
     worker = Worker()
     card = worker.open_model(tmp_path / "model.pkl")

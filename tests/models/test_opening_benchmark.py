@@ -36,7 +36,7 @@ def _folder(root):
     (models / "empty.pkl").write_bytes(b"")
 
 
-def test_every_file_gets_its_line_and_totals_add_up(tmp_path, capsys):
+def test_every_file_gets_its_line_and_totals_add_up(tmp_path, capsys, shared_guests):
     _folder(tmp_path)
     assert main([str(tmp_path), "--plain"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -13,8 +13,10 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import DataError, ModelError, WorkerError
 from fairdesk.individual.surrogates.explanation import Explanation, Side, Variant
-from tests import phrases
+from tests import guests, phrases
 from tests.audit import fake_guest, making
+
+pytestmark = pytest.mark.usefixtures("shared_guests")
 
 QUICK_GUEST = (sys.executable, str(Path(fake_guest.__file__)))
 
@@ -109,6 +111,7 @@ def test_shrinking_and_explaining(pairs):
 
 
 def test_explaining_where_a_confined_guest_loads_what_it_needs(table, tmp_path):
+    guests.end_idle()
     worker = Worker()
     try:
         made = Pairs(worker, table, making.write_model(tmp_path / "model.pkl"))
@@ -129,7 +132,9 @@ def test_a_model_that_changed_its_mind(pairs):
     assert made.worker.alive
 
 
-def test_pairs_without_an_open_model(worker, spec, table):
+def test_pairs_without_an_open_model(spec, table, request):
+    guests.end_idle()
+    worker = request.getfixturevalue("worker")
     people = spec.domain.people(table)
     for ask in (worker.shrink, worker.explain):
         with pytest.raises(WorkerError, match=phrases.NO_MODEL_OPEN):

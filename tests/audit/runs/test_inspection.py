@@ -22,6 +22,8 @@ from fairdesk.wording.inspected import figures, summary
 from tests import phrases
 from tests.data import making
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 
 class Here:
     """Does in this process what a worker asks of its guest."""

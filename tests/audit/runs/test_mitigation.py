@@ -25,6 +25,8 @@ from tests import phrases
 from tests.audit import fake_guest, making
 from tests.audit.making import domain_of
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 AEQUITAS, TESTSGD = RunSpec("repair-aequitas"), RunSpec("repair-testsgd")
 SHORT = RunSpec("repair-aequitas", {"batch": 4})
 LONG = RunSpec("repair-aequitas", {"batch": 60_000})

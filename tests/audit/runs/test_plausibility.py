@@ -28,6 +28,8 @@ from fairdesk.population.similarity import atn
 from tests.plausible import scored
 from tests.report.building import people_store, run_into
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 
 class Scales:
     """Weighs in this process; ends after so many calls."""

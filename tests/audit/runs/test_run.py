@@ -29,6 +29,8 @@ from tests import phrases
 from tests.audit import fake_guest, making
 from tests.audit.making import domain_of
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 GUEST = (sys.executable, fake_guest.__file__)
 SHORT = RunSpec("steps", {"steps": 40})
 LONG = RunSpec("steps", {"steps": 1_000_000})

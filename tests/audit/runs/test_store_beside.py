@@ -20,6 +20,8 @@ from fairdesk.results.events import Progress
 from fairdesk.results.mitigation import Augmented, Retrained
 from tests.report.building import people_store, run_into
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 ROOT = Path(__file__).parents[3]
 SEARCH = {"method": "uniform", "seed": 5, "options": {"samples": 2_000}}
 

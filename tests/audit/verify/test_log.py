@@ -17,6 +17,8 @@ from fairdesk.models.inputs.input_check import InputCheck
 from tests.audit import audited, fake_guest
 from tests.audit.verify.test_verifying import anchored, failed
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 GROUPS, SEARCH = RunSpec("groups"), RunSpec("maft", {"global_num": 30, "local_num": 30}, seed=3)
 
 

@@ -20,6 +20,8 @@ from fairdesk.results.individual import Share
 from tests import phrases
 from tests.audit import audited, fake_guest
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 GUEST = (sys.executable, fake_guest.__file__)
 #: After the runs of `audited.make`: one that goes on with the first, one that its rows end, and a
 #: repair, which takes the flagged pair first.

@@ -14,6 +14,8 @@ from fairdesk.results.individual import AuditStudy, ComparedRows, Share
 from tests.audit import audited, fake_guest
 from tests.audit.verify.test_verifying import anchored, failed
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 RUNS = (
     RunSpec("groups"),
     # so few draws that the shares of the domain are no full counts

@@ -41,6 +41,8 @@ from tests import phrases
 from tests.audit import audited, fake_guest
 from tests.sizes import many
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 GUEST = (sys.executable, fake_guest.__file__)
 PEOPLE = "Each pair is two instances of the input domain that differ in protected attributes only"
 SCORES = phrases.SCORED_AS_TOLD

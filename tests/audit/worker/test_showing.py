@@ -7,6 +7,8 @@ from fairdesk.audit.worker.client import Worker
 from tests.audit import making
 from tests.models.matching import match
 
+pytestmark = pytest.mark.usefixtures("shared_guests")
+
 
 def test_any_rows_are_shown_as_they_are_sent(tmp_path):
     path = making.write_model(tmp_path / "model.pkl")

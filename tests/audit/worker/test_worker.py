@@ -30,7 +30,7 @@ from fairdesk.files import sha256
 from fairdesk.results.events import Found, Measured, Progress
 from fairdesk.results.individual import ChangeSplit, Share, ValueChange, ValueChanges
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
-from tests import guests, phrases
+from tests import phrases
 from tests.audit import fake_guest, making
 from tests.models.onnx.test_file import endless
 
@@ -893,14 +893,3 @@ def test_what_to_do_with_a_model_that_hangs_fits_its_format(tmp_path, worker):
     with pytest.raises(WorkerError, match="did not open the model") as caught:
         worker.open_model(hangs, trusted=True)
     assert "request it as ONNX" in caught.value.remedy
-
-
-def test_tests_that_share_guests_start_one_only_where_none_is_left(shared_guests, monkeypatch):
-    monkeypatch.setattr(guests, "_idle", [])
-    first = Worker(command=QUICK_GUEST)
-    child = first._child
-    first.close()
-    assert child.alive
-    second = Worker(command=QUICK_GUEST)
-    assert second._child is child
-    child.kill()

@@ -36,7 +36,7 @@ ENCODERS = {
 
 
 @pytest.fixture(scope="module")
-def worker():
+def worker(shared_guests):
     worker = Worker()
     yield worker
     worker.close()

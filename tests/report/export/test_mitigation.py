@@ -56,7 +56,7 @@ NUMBERS, NAMES = ["age", "income", "debts", "zip"], ["sex", "job", "member"]
 
 
 @pytest.fixture(scope="module")
-def worker():
+def worker(shared_guests):
     worker = Worker()
     yield worker
     worker.close()
