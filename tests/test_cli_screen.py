@@ -103,7 +103,7 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     assert answer.split(". ")[0] in " ".join(text.split())
     assert f"{women[6]} %" == rate_of(records[0], records[0].lines[0]).replace(words.NBSP, " ")
     assert "! below 0.80" in text
-    assert "SAME APPLICANT, SEX CHANGED: " in text
+    assert "SAME APPLICANT, OTHER SEX: another decision\n" in text
     assert "  only sex  6 of 200  3.0 %  4 lose, 2 gain" in text
     assert f"PROVEN     Of at least 156 applicants {phrases.UNAFFECTED} sex, 120" in text
     assert "EXAMPLES" in text
@@ -114,7 +114,7 @@ def test_the_screen_says_how_many_need_both_changes(tmp_path):
     text = shown(whole_audit(tmp_path, "sex", "job"))
     assert "24 of 200  12.0 %  16 lose, 8 gain; 12 need both" in text
     said = " ".join(shown(tmp_path / AUDIT_FILE, everything=True).split())
-    assert "sex but not job for 5, job but not sex for 6, " in said
+    assert "5 change with sex but not with job, 6 change with job but not with sex" in said
 
 
 @pytest.mark.parametrize(
@@ -169,8 +169,16 @@ def test_a_companion_that_is_not_confirmed_leaves_the_answer_open(tmp_path):
     text = screen.screen(
         found._replace(spec=msgspec.structs.replace(found.spec, domain=domain), runs=(run,))
     ).replace(words.NBSP, " ")
-    assert "  only sex  not known yet    15.00 % if confirmed" in text
+    assert "  sex  30 of 200  15.0 %  if job changes too" in text
     assert "  0 of 200" not in text
+
+
+def test_rows_without_a_comparison_are_in_the_heading_of_what_is_counted(tmp_path):
+    found = summary.finished_in(whole_audit(tmp_path, "sex"))
+    fewer = msgspec.structs.replace(share(("sex",), 6), unsupported=4)
+    run = msgspec.structs.replace(found.runs[1], figures=(fewer,))
+    text = screen.screen(found._replace(runs=(run,)))
+    assert "OTHER SEX: another decision (200 of 204 comparable)" in text
 
 
 def test_decisions_alone_say_what_is_not_known(tmp_path):
@@ -196,7 +204,7 @@ def test_terms_in_texts_have_a_row_a_category(tmp_path):
             TermRate("age", "young", 9, 71, 0.95, 71, 0),
         )
     lines = shown(tmp_path / AUDIT_FILE).splitlines()
-    assert any(line.startswith("SAME TEXT, IDENTITY TERM CHANGED: ") for line in lines)
+    assert any(line.startswith("SAME TEXT, OTHER IDENTITY TERM: ") for line in lines)
     assert "  gender  76 of 225    favourable: 60.4 % (“gay”) to 94.2 % (“straight”)" in lines
     assert "  age       0 of 71    favourable: 95.0 % with every term" in lines
 

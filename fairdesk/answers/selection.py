@@ -80,15 +80,11 @@ def pooled(runs: Sequence[Run]) -> str:
     finding = [run for run in runs if run.found]
     if len(finding) < 2:
         return ""
-    parts = [
-        say("run {run}: {pairs}", run=str(run.id), pairs=words.number(run.found)) for run in finding
-    ]
     return say(
-        "{runs} runs together found {pairs} pairs ({parts}). A pair found twice counts twice, one "
-        "instance may be in many, and instances may be synthetic.",
+        "{runs} runs together found {pairs} pairs. A pair found twice counts twice, one instance "
+        "may be in many, and instances may be synthetic.",
         runs=words.number(len(finding)),
         pairs=words.number(pairs_found(finding)),
-        parts=", ".join(parts),
     )
 
 

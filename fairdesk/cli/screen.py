@@ -14,6 +14,7 @@ from fairdesk.cli.summary import (
     Finished,
     change_notes,
     change_rows,
+    changing_share,
     finished_in,
     group_rows,
     results,
@@ -28,8 +29,6 @@ from fairdesk.wording import words
 HEIGHT, WIDTH = 25, 80
 #: What is selected by: a model, or whatever made a column of decisions.
 DECIDED = ("by the model", "as decided")
-#: So many notes beside the rows that change may have two lines each.
-_ROOMY = 2
 #: Lines that are kept for what to check.
 _CHECKS = 2
 #: What the signs beside a ratio mean.
@@ -53,13 +52,12 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
         header += _answer(verdict, HEIGHT)
         return "\n".join((*header, *_blocks(*tables, runs, _said("CHECK", checks), footer)))
     found = [*results(audit, counted=bool(change_rows(audit)))]
-    # where there is little room: less beside the tables, shorter sentences, then fewer attributes
-    n = len(groups)
-    fewer = ((2, n, 1, 2), (2, n, 0, 2), (1, n, 0, 2), (1, 2, 0, 2), (1, 1, 0, 0))
-    for lines, most, beside, answer in ((2, n, 2, 3), (2, n, 2, 2), *fewer):
-        kept = found if beside > 1 else [each for each in found if each[0] != "SUBGROUP"]
+    # where there is little room: nothing of subgroups, shorter sentences, then fewer attributes
+    n, main = len(groups), [each for each in found if each[0] != "SUBGROUP"]
+    fewer = ((2, n, 2, main), (1, n, 2, main), (1, 2, 2, main), (1, 1, 0, main))
+    for lines, most, answer, kept in ((2, n, 3, found), (2, n, 2, found), *fewer):
         told = [line for lead, text in kept for line in _said(lead, [text], lines)]
-        tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1, beside)]
+        tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1)]
         above = [*header, *_answer(verdict, answer), *_blocks(*tables, told)]
         room = HEIGHT - len(above) - len(footer) - (2 if checks else 1)
         if room >= (_CHECKS if checks else 0):
@@ -102,7 +100,7 @@ def _header(audit: Finished) -> list[str]:
         accuracy, majority = (
             words.percent(each, 1) for each in (audit.agreed.accuracy, audit.agreed.majority)
         )
-        right = f": {accuracy} decided as recorded (guessing: {majority})"
+        right = f": {accuracy} decided as recorded (if all the same: {majority})"
     named = "" if model in spec.title else f", {model}"
     shown = (f"{said}{named}{right}", f"{said}{right}", f"{said}{right.partition(' (')[0]}")
     about = next((each for each in shown if len(each) <= WIDTH), shown[-1])
@@ -144,28 +142,29 @@ def _groups(
         yield f"  and {words.counted(len(left), 'more attribute')}: -v"
 
 
-def _changes(audit: Finished, most: int | None = None, beside: int | None = None) -> Iterator[str]:
+def _changes(audit: Finished, most: int | None = None) -> Iterator[str]:
     """Set for how many the decision changes, by what is changed; without ``most`` everything."""
     rows, terms = change_rows(audit), term_rows(audit)
     if rows:
         names = words.protected_names(audit.spec.domain)
         changed = words.listed(names, "or") if len(names) < 4 else "protected attribute"
-        yield _changing(audit.spec.person, changed)
+        share, head = changing_share(audit), _changing(audit.spec.person, changed)
+        if share is not None and share.unsupported:
+            all_rows = words.number(share.n_samples + share.unsupported)
+            head += f" ({words.number(share.n_samples)} of {all_rows} comparable)"
+        yield from textwrap.wrap(head, WIDTH, subsequent_indent="  ")
         # the last row is of all attributes together
         kept = rows if most is None or len(rows) <= most else [*rows[: most - 1], rows[-1]]
         yield from _aligned(kept)
-        notes = [each for each in change_notes(audit, everything=most is None) if each]
-        for note in notes[:beside]:
-            lines = 2 if beside == _ROOMY else 1
-            short = textwrap.wrap(note, WIDTH - 2, max_lines=lines, placeholder=" …")
-            yield from (f"  {line}" for line in ([note] if most is None else short))
+        if most is None:
+            yield from (f"  {note}" for note in change_notes(audit) if note)
     if terms:
         yield _changing("text", "identity term")
         yield from _aligned(terms)
 
 
 def _changing(person: str, changed: str) -> str:
-    return f"SAME {person.upper()}, {changed.upper()} CHANGED: the decision changes for"
+    return f"SAME {person.upper()}, OTHER {changed.upper()}: another decision"
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
@@ -182,10 +181,9 @@ def _footer(audit: Finished, *, everything: bool) -> Iterator[str]:
         said = f"Report   {_near(report)}"
         draft = "" if audit.status == "Final" else " (draft: fill in what only you know)"
         yield f"{said}{draft if len(said + draft) <= WIDTH else draft and ' (draft)'}"
-    spent = words.queries(sum(run.queries for run in audit.runs))
     methods = words.counted(len(audit.runs), "method")
     took = words.duration(sum(run.elapsed for run in audit.runs))
-    done, more = f"Done     {methods}, {spent} in {took}", f"fairdesk show {folder} -v"
+    done, more = f"Done     {methods} in {took}", f"fairdesk show {folder} -v"
     if everything:
         yield f"Files    {folder}: {', '.join(files)}"
     elif len(together := f"{done}   more: {more}") <= WIDTH:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,8 +26,9 @@ from fairdesk.document.board import board
 from fairdesk.document.shares import study_sentences
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
+from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
-from fairdesk.results.individual import ChangeSplit, Share
+from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, inspected, words
 from fairdesk.wording.companions import companion_said
 from fairdesk.wording.groups.impact_ratio import (
@@ -214,19 +215,31 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
     spec, run = audit.spec, best_run(Question.SHARE, audit.runs)
     held = () if run is None else comparisons.shares_of(run.figures)
     shares = sorted((each for each in held if each.whom == "data"), key=lambda s: len(s.attributes))
-    rows: list[tuple[str, ...]] = []
+    beside, rows = () if run is None else run.figures, list[tuple[str, ...]]()
     for share in shares:
         if len(share.attributes) in (1, len(shares[-1].attributes)):
-            beside = () if run is None else run.figures
-            said = figures.share_statement(spec, share, beside)
-            unknown = comparisons.not_known(share, beside) or "not known yet"
-            answered = comparisons.is_answered(spec, share)
-            split = comparisons.split_of(share, beside)
-            cells = _counts(share, split) if answered else (unknown, "", said.value.lower())
-            several = words.together(share.attributes)
-            name = f"only {several}" if len(share.attributes) == 1 else several
-            rows.append((name if len(name) <= _NAME else "any of these", *cells))
+            answered, moved = comparisons.is_answered(spec, share), spec.domain.support.companions
+            cells = (_counts if answered else _open)(spec, share, beside)
+            along = [each.attribute for each in moved if each.by in share.attributes]
+            name, short = words.together(share.attributes), "any of these"
+            if len(share.attributes) == 1:
+                name = words.listed([name, *along]) if along or not answered else f"only {name}"
+                short = words.shortened(name, _NAME)
+            rows.append((name if len(name) <= _NAME else short, *cells))
     return rows
+
+
+def _open(spec: AuditSpec, share: Share, beside: Sequence[Metric]) -> tuple[str, str, str]:
+    """Write the count of a share that is open as it is if the companions change too."""
+    counted = comparisons.compared_rows(beside, share.attributes).get("proposed")
+    if counted is None or not counted.compared:
+        return comparisons.not_known(share, beside) or "not known yet", "", ""
+    names = words.listed([e.attribute for e in words.proposed_of(spec.domain, share.attributes)])
+    return (
+        f"{words.number(counted.hits)} of {words.number(counted.compared)}",
+        words.percent(counted.hits, counted.compared),
+        f"if {words.shortened(names, _NAME)} changes too",
+    )
 
 
 def term_rows(audit: Finished) -> list[tuple[str, ...]]:
@@ -242,12 +255,13 @@ def term_rows(audit: Finished) -> list[tuple[str, ...]]:
     return rows
 
 
-def _counts(share: Share, split: ChangeSplit | None) -> tuple[str, str, str]:
+def _counts(spec: AuditSpec, share: Share, beside: Sequence[Metric]) -> tuple[str, str, str]:
     """Write the count of a share, the share, and how many lose, gain and need several changes."""
+    del spec
     if not share.exhaustive:
         return figures.short_share(share), "", figures.share_known(share)
     counted = f"{words.number(share.hits)} of {words.number(share.n_samples)}"
-    parts = []
+    parts, split = [], comparisons.split_of(share, beside)
     if share.gains is not None and share.losses is not None:
         parts.append(f"{words.number(share.losses)} lose, {words.number(share.gains)} gain")
     if split is not None and split.together:
@@ -256,7 +270,7 @@ def _counts(share: Share, split: ChangeSplit | None) -> tuple[str, str, str]:
     return counted, words.percent(share.hits, share.n_samples), "; ".join(parts)
 
 
-def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
+def change_notes(audit: Finished) -> Iterator[str]:
     """Yield what changes with a protected attribute, and what is not compared."""
     spec, run = audit.spec, best_run(Question.SHARE, audit.runs)
     told = [share for _, share in best_shares(audit.runs) if share.whom == "data"]
@@ -268,13 +282,6 @@ def change_notes(audit: Finished, *, everything: bool) -> Iterator[str]:
         for name, colon, pairs in [comparisons.companion_text(spec.domain, each).partition(": ")]
     ]
     yield words.capital("; ".join(along))
-    if not everything:
-        counted = comparisons.compared_rows(run.figures).get("all")
-        if counted is not None and comparisons.every_sentence(spec, run.figures):
-            example = words.shortened(comparisons.unsupported_example(spec.domain), 60)
-            named = f"also impossible ones like {example}" if example else "possible or not"
-            yield f"All combinations, {named}: {words.number(counted.hits)}."
-        return
     yield comparisons.alone_sentence(spec, max(told, key=lambda s: len(s.attributes)), run.figures)
     yield from study_sentences(spec, run.figures, decision_tables(audit.runs))
     for share in comparisons.shares_of(run.figures):

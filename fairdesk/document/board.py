@@ -94,9 +94,7 @@ def board(
     by_model = _alone(_decided(runs, seen))
     by_records = _alone(_recorded(runs, seen))
     compared = _compared(spec, by_model, by_records)
-    share = next((each for _, each in best_shares(runs) if each.whom == "data"), None)
-    if share is not None and not comparisons.is_answered(spec, share):
-        share = None
+    share = _answered(spec, runs)
     return Board(
         _question(spec, compared),
         _answer(spec, compared, share, measured=bool(by_model))
@@ -117,6 +115,14 @@ def board(
             if each.items
         ),
     )
+
+
+def _answered(spec: AuditSpec, runs: Sequence[Run]) -> Share | None:
+    """Return the share of rows that may be quoted; where it is open that of fewer attributes."""
+    counted = [each for run in runs for each in comparisons.shares_of(run.figures)]
+    fewer = sorted(counted, key=lambda each: -each.hits)
+    held = (each for each in (*(e for _, e in best_shares(runs)), *fewer) if each.whom == "data")
+    return next((each for each in held if comparisons.is_answered(spec, each)), None)
 
 
 def rates_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
@@ -305,15 +311,16 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
         yield Tile(
             words.number(share.hits),
             say(
-                "of {people}: at least one tested change of {names} changes the decision{how}.",
-                people=words.counted(share.n_samples, spec.person),
+                "of {people} would get another decision with another {names}{how}.",
+                people=comparisons.compared_people(spec, share),
                 names=words.together(share.attributes),
                 how=""
                 if share.gains is None or share.losses is None
                 else say(
-                    "; {losses} would lose it, {gains} would gain it",
+                    ": {losses} would lose “{outcome}”, {gains} would gain it",
                     losses=words.number(share.losses),
                     gains=words.number(share.gains),
+                    outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
                 ),
             ),
         )
@@ -341,8 +348,8 @@ def _known(
 ) -> Iterator[str]:
     if compared:
         yield say(
-            "Selected means: the decision is “{outcome}”. The numbers are exact for the {people} "
-            "in the data; the lines show how far rates could differ for others like them.",
+            "Selected: the decision, or in the records the outcome, is “{outcome}”. The lines show "
+            "how far the rates may differ for others like these {people}.",
             outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
             people=words.plural(spec.person),
         )
@@ -355,17 +362,8 @@ def _known(
     found = (each for run in runs for each in _of_one(run, share))
     # several runs may have counted the same
     alone = {each.attributes: each for each in found if comparisons.is_answered(spec, each)}
-    for each in alone.values():
-        along = [one for one in spec.domain.support.companions if one.by == each.attributes[0]]
-        yield say(
-            "If {name} changes, and {along} with it, the decision changes for {hits}{most}."
-            if along
-            else "If only {name} changes, the decision changes for {hits}{most}.",
-            name=words.quoted(each.attributes[0]),
-            along=words.listed([one.attribute for one in along]),
-            hits=words.number(each.hits),
-            most=_most(each),
-        )
+    if alone:
+        yield _changes(spec, runs, share, tuple(alone.values()))
     yield from _studied(spec, runs, tables, {name for each in compared for name in each.names})
 
 
@@ -413,12 +411,29 @@ def errors_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
     )
 
 
-def _most(share: Share) -> str:
-    """Say whether most of those that change would lose or gain; empty where that is not known."""
-    gains, losses = share.gains or 0, share.losses or 0
-    if gains == losses:
-        return ""
-    return say(" (most would lose it)") if losses > gains else say(" (most would gain it)")
+def _changes(spec: AuditSpec, runs: Sequence[Run], share: Share, alone: Sequence[Share]) -> str:
+    """Say for how many each attribute alone changes the decision, and for how many only several."""
+    parts = []
+    for each in alone:
+        along = [
+            one.attribute for one in spec.domain.support.companions if one.by in each.attributes
+        ]
+        gains, losses = each.gains or 0, each.losses or 0
+        most = say(" (most would lose it)") if losses > gains else say(" (most would gain it)")
+        parts.append(
+            say(
+                "with {names} for {hits}{most}",
+                names=words.listed([*each.attributes, *along]),
+                hits=words.number(each.hits),
+                most="" if gains == losses else most,
+            )
+        )
+    splits = (comparisons.split_of(share, run.figures) for run in runs)
+    split = next(filter(None, splits), None)
+    if split is not None and split.together:
+        only = say("only with both") if len(split.attributes) == 2 else say("only with several")
+        parts.append(say("{only} for {n}", only=only, n=words.number(split.together)))
+    return say("The decision changes {parts}.", parts=words.joined(parts))
 
 
 def _studied(
@@ -445,7 +460,7 @@ def _studied(
             continue
         if (reverse := comparisons.against(spec, study, tables)) is not None:
             line, _, more = reverse
-            text = "{said}, though {group} are selected {rate} often."
+            text = "{said}: this change does not explain why {group} are selected {rate} often."
         else:
             asked = [each for each in found if people(spec, table, each[1]) in named]
             _, line, more = max(asked or found, key=itemgetter(0))
@@ -454,7 +469,7 @@ def _studied(
         yield say(
             text,
             said=say(
-                "Had all been {group}, {more} would be selected than as {best}",
+                "Had all been {group}, {more} would be selected than had all been {best}",
                 group=group,
                 more=say("more") if more else say("fewer"),
                 best=people(spec, table, best),
@@ -477,11 +492,7 @@ def _of_one(run: Run, share: Share) -> list[Share]:
 
 def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:
     if tables:
-        yield (
-            say("Why the groups differ: rates name no cause.")
-            if share is None
-            else say("Which attributes make the gap, and whether these are proxies.")
-        )
+        yield say("Why the groups differ: rates name no cause.")
     few = [
         people(spec, table, line)
         for table in tables.values()
@@ -493,7 +504,12 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
         yield say("How {groups} are treated: too few to judge.", groups=groups)
     open_ones = spec.domain.support.proposed
     if open_ones:
-        yield words.open_sentence(spec.domain, [each.by for each in open_ones])
+        yield say(
+            "For how many the decision depends on {by}: whether {names} changes with it is not "
+            "decided yet.",
+            by=words.listed(list(dict.fromkeys(each.by for each in open_ones))),
+            names=words.listed([each.attribute for each in open_ones]),
+        )
     elif share is None and not spec.predictions:
         yield say("Whether the decision depends on the protected attributes themselves.")
     yield say(

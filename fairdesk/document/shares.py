@@ -149,12 +149,13 @@ def audit_studies(
     studies = comparisons.studies_of(spec, measured)
     if not studies:
         return blocks
-    blocks += map(Text, study_sentences(spec, measured, tables))
     chart = Studies(tuple(studied(spec, each, _MOST_VALUES) for each in studies))
     caption = comparisons.study_caption(spec, studies)
+    against = (comparisons.against_sentence(spec, each, tables) for each in studies)
     return [
         *blocks,
         chart_block(chart, caption=caption, key="study", evidence="observed"),
+        *map(Text, filter(None, against)),
         *value_changes(spec, measured),
     ]
 
@@ -168,11 +169,11 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
         Grid(
             header=comparisons.VALUE_CHANGE_HEADER,
             rows=tuple(rows),
-            widths=(1.6, 1.4, 0.6, 0.9, 0.6, 0.7, 0.7),
-            right=(2, 3, 4, 5, 6),
+            widths=(1.6, 1.4, 0.9, 1.1, 0.7, 0.7),
+            right=(2, 3, 4, 5),
             caption=say(
                 "From which value to which the decision changes, the most changes of each "
-                "attribute first; a row may change with several values"
+                "attribute first; the same row is in a line for each value that it is tested as"
             ),
             key="value-changes",
             evidence="observed",
@@ -186,7 +187,7 @@ def study_sentences(
     """Say what each audit study shows, and where it runs against the groups' own rates."""
     said = []
     for each in comparisons.studies_of(spec, measured):
-        against = comparisons.against_sentence(spec, each, tables, measured)
+        against = comparisons.against_sentence(spec, each, tables)
         said.append(f"{comparisons.study_sentence(spec, each)} {against}".rstrip())
     return said
 

@@ -33,6 +33,7 @@ from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.findings import Finding
+from fairdesk.wording.groups.tables import people
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.rules import combination_text, rule_phrase
 
@@ -95,7 +96,7 @@ def compose(
 def added(
     spec: AuditSpec, run: RunRecord | RunState, tables: Sequence[GroupTable]
 ) -> statements.Statement | None:
-    """State what subgroups add to the tables by one attribute: a lower selection rate than there.
+    """State what subgroups add to the tables of groups: a lower selection rate than there.
 
     Returns
     -------
@@ -104,9 +105,9 @@ def added(
     """
     wanted = favourable(spec)
     rates = [
-        (line.rate, f"{words.quoted(table.attributes[0])} = {line.values[0]}")
+        (line.rate, people(spec, table, line))
         for table in tables
-        if len(table.attributes) == 1 and table.outcome in ("", wanted)
+        if table.of == "decisions" and table.outcome in ("", wanted)
         for line in table.lines
         if line.rate is not None and line.known and not line.excluded
     ]
@@ -123,17 +124,17 @@ def added(
     counted = None if least is None else least.data_in
     if least is None or counted is None or ends_of(least.rows, counted)[1] >= rate:
         none = say(
-            "No subgroup is shown to have a lower selection rate than {name} ({low}), the group "
-            "with the lowest rate by one attribute.",
+            "No subgroup is shown to have a lower selection rate than {name} ({low}), the lowest "
+            "in the tables of groups.",
             **values,
         )
         return statements.Statement("observed", "", "", none)
     values["rate"] = finding_words.both_rates(least)[0]
     values["group"] = rule_phrase(spec, least.conditions)
-    brief = say("{rate} of {group}; by one attribute {low} at least", **values)
+    brief = say("{rate} of {group}; in the tables of groups {low} at least", **values)
     said = say(
         "The selection rate of {group} is {rate} (n = {rows}, {percent} CI {ends}). This is lower "
-        "than that of every group by one attribute that is large enough; the lowest there is "
+        "than that of every group in the tables that is large enough; the lowest there is "
         "{low} ({name}).",
         rows=words.number(least.rows),
         percent=words.percent_of("95"),
@@ -145,7 +146,7 @@ def added(
 
 
 def opening(spec: AuditSpec, run: RunRecord | RunState, tables: Sequence[GroupTable]) -> Statement:
-    """State what subgroups add to the tables by one attribute, else what came of the run."""
+    """State what subgroups add to the tables of groups, else what came of the run."""
     if (said := added(spec, run, tables)) is not None:
         most = max(mined.rule_sets for mined, _ in finding_words.mined_with(run.figures))
         caveat = say(

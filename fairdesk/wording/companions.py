@@ -66,9 +66,9 @@ def companion_said(companion: Companion, attributes: Sequence[Attribute]) -> str
 def proposed_said(companion: Companion) -> str:
     """Say that a companion was found and needs a decision."""
     return say(
-        "“{attribute}” seems to say the same as “{by}”, and it is not decided whether it changes "
-        "with it: rows that this concerns have no supported comparison. Decide with --companions, "
-        "or in the window.",
+        "“{attribute}” seems to say the same as “{by}”: decide with --companions, or in the "
+        "window, whether it changes with it. Until then, rows that this concerns have no supported "
+        "comparison.",
         attribute=companion.attribute,
         by=companion.by,
     )

@@ -30,6 +30,7 @@ from fairdesk.results.individual import (
 from fairdesk.wording import words
 from fairdesk.wording.companions import refused_said
 from fairdesk.wording.decisions import name_of
+from fairdesk.wording.groups.tables import people as members
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.statements import Statement, unmeasured
 
@@ -47,7 +48,7 @@ COMPARED_HEADER = fixed(
 )
 #: The columns of `value_change_rows`.
 VALUE_CHANGE_HEADER = fixed(
-    ("Recorded as", "Tested as", "Rows", "Decision changes", "Share", "Would lose", "Would gain")
+    ("Recorded as", "Tested as", "Rows compared", "Decision changes", "Would lose", "Would gain")
 )
 _COMPARISONS = fixed(
     {
@@ -202,6 +203,12 @@ def lost_and_gained(losses: int, gains: int) -> str:
     )
 
 
+def compared_people(spec: AuditSpec, share: Share) -> str:
+    """Say of which rows a share is, where some have no comparison of those that have one."""
+    people = words.counted(share.n_samples, spec.person)
+    return say("the {people} that can be compared", people=people) if share.unsupported else people
+
+
 def alone_sentence(spec: AuditSpec, share: Share, figures: Iterable[Metric]) -> str:
     """Say for how many each of several attributes alone changes the decision; else empty.
 
@@ -238,21 +245,19 @@ def _split_sentence(split: ChangeSplit) -> str:
     if len(names) == 2:
         first, last = names
         ways = [
-            say("{name} but not {other}", name=first, other=last),
-            say("{name} but not {other}", name=last, other=first),
-            say("either alone"),
-            say("only both together"),
+            say("with {name} but not with {other}", name=first, other=last),
+            say("with {name} but not with {other}", name=last, other=first),
+            say("with either alone"),
+            say("only with both"),
         ]
     else:
-        ways = [say("only {name}", name=name) for name in names]
-        ways += [say("any of several alone"), say("only several together")]
+        ways = [say("with {name} alone", name=name) for name in names]
+        ways += [say("with any of several alone"), say("only with several")]
     counts = *split.alone, split.several, split.together
     counted = zip(ways, counts, strict=True)
-    parts = [say("{way} for {n}", way=way, n=words.number(n)) for way, n in counted if n]
-    if not parts:
-        return ""
-    said = say("Enough to change these {hits} decisions", hits=words.number(split.hits))
-    return f"{said}: {', '.join(parts)}."
+    parts = [say("{n} change {way}", way=way, n=words.number(n)) for way, n in counted if n]
+    hits = words.number(split.hits)
+    return say("Of these {hits}, {parts}.", hits=hits, parts=words.joined(parts)) if parts else ""
 
 
 def value_change_rows(
@@ -269,8 +274,7 @@ def value_change_rows(
                 f"{each.attribute}: {name_of(attribute, value.code)}",
                 name_of(attribute, value.other),
                 words.number(value.compared),
-                words.number(value.changed),
-                words.percent(value.changed, value.compared),
+                f"{words.number(value.changed)} ({words.percent(value.changed, value.compared)})",
                 words.number(value.losses),
                 words.number(value.gains),
             )
@@ -295,9 +299,8 @@ def open_statement(spec: AuditSpec, share: Share, figures: Sequence[Metric]) -> 
         names=names,
         by=by,
     )
-    value, rest = say("Not known yet"), ""
+    rest = ""
     if counted is not None and counted.compared:
-        value = say("{share} if confirmed", share=words.percent(counted.hits, counted.compared, 2))
         rest = say(
             "If it changes too ({along}), the decision changes for {hits} of {people} ({share}): "
             "{lost}."
@@ -323,7 +326,7 @@ def open_statement(spec: AuditSpec, share: Share, figures: Sequence[Metric]) -> 
     sentence = " ".join(filter(None, (first, rest, alone, say(words.CONFIRM))))
     label = say("{People} whose decision changes", People=_people(spec))
     brief = " ".join(filter(None, (rest, alone, say(words.CONFIRM))))
-    return Statement("observed", label, value, sentence, brief)
+    return Statement("observed", label, say("Not known yet"), sentence, brief)
 
 
 def none_statement(spec: AuditSpec, share: Share) -> Statement:
@@ -447,21 +450,21 @@ def study_sentence(spec: AuditSpec, study: AuditStudy) -> str:
     with_it = say(" (and {names} with it)", names=words.listed(along)) if along else ""
     parts = [
         say(
-            "had {name} been {value} for all of these {people}{with_it}, {n} would be selected"
+            "{n} would be selected if all had {name} = {value}{with_it}"
             if place == 0
-            else "had it been {value}, {n}",
+            else "{n} if {value}",
             name=words.quoted(study.attribute),
             value=name_of(attribute, each.code),
-            people=words.counted(study.n_rows, spec.person),
             with_it=with_it,
             n=words.number(each.favourable),
         )
         for place, each in enumerate(shown_values(study))
     ]
     return say(
-        "{said}. With their own {name}, {n} are.",
+        "Of the same {people}, {parts}; with their own {name}, {n} are.",
+        people=words.counted(study.n_rows, spec.person),
         name=words.quoted(study.attribute),
-        said=words.capital("; ".join(parts)),
+        parts=", ".join(parts),
         n=words.number(study.actual),
     )
 
@@ -507,9 +510,9 @@ def study_rows(spec: AuditSpec, study: AuditStudy) -> list[tuple[str, ...]]:
         )
         for each in shown_values(study, len(study.values))
     ]
-    as_they_are = f"{study.attribute}: {say('as they are')}"
+    recorded = f"{study.attribute}: {say('as recorded')}"
     return [
-        (as_they_are, words.number(study.actual), words.percent(study.actual, n), "", "", ""),
+        (recorded, words.number(study.actual), words.percent(study.actual, n), "", "", ""),
         *rows,
     ]
 
@@ -517,57 +520,38 @@ def study_rows(spec: AuditSpec, study: AuditStudy) -> list[tuple[str, ...]]:
 def study_caption(spec: AuditSpec, studies: Sequence[AuditStudy]) -> str:
     """Say what chart and table of the studies show."""
     counted = [
-        say(
-            "{n} of {total} {people} by {name}",
-            n=words.number(each.n_rows),
-            total=words.number(each.total),
-            people=words.plural(spec.person),
-            name=words.quoted(each.attribute),
-        )
+        say("{n} by {name}", n=words.number(each.n_rows), name=words.quoted(each.attribute))
         for each in studies
     ]
     return say(
-        "Audit study: how many of the same {people} would be selected under each protected value, "
-        "with {confidence} intervals of the paired difference from the reference ({counted} can be "
-        "compared with every value)",
+        "Audit study: how many of the same {people} would be selected if all had this value. Of "
+        "{total}, those are counted that can be compared with each value: {counted}. Lines: "
+        "{confidence} intervals of the difference from the square, the reference",
         people=words.plural(spec.person),
+        total=words.counted(studies[0].total, spec.person),
         confidence=words.percent(studies[0].confidence, 1.0, 0),
         counted=words.joined(counted),
     )
 
 
-def against_sentence(
-    spec: AuditSpec, study: AuditStudy, tables: Iterable[GroupTable], shares: Iterable[Metric] = ()
-) -> str:
-    """Say where a study runs against the groups' own rates, for whom, and why; else empty.
-
-    Parameters
-    ----------
-    tables : iterable of GroupTable
-        The model's decisions by group.
-    shares : iterable of Metric
-        Among them the share of this attribute alone, with gains and losses by own value.
-    """
-    attribute = _attribute(spec.domain, study.attribute)
+def against_sentence(spec: AuditSpec, study: AuditStudy, tables: Sequence[GroupTable]) -> str:
+    """Say where a study runs against the groups' own rates by the model; else empty."""
+    table = next((each for each in tables if each.attributes == (study.attribute,)), None)
     found = against(spec, study, tables)
-    if found is None:
+    if found is None or table is None:
         return ""
     line, own, more = found
-    if line.rate is not None and own.rate is not None:
-        said = say(
-            "The direction is the reverse of the groups’ own rates: {rate} of {name} and {own} of "
-            "{reference} are selected as they are, yet {more} of the same {people} would be "
-            "selected as {name} than as {reference}. So this change does not explain the gap "
-            "between the two groups.",
-            rate=words.percent(line.rate, 1.0),
-            name=line.values[0],
-            own=words.percent(own.rate, 1.0),
-            reference=own.values[0],
-            more=say("more") if more else say("fewer"),
-            people=words.plural(spec.person),
-        )
-        return " ".join(filter(None, (said, _by_own_group(attribute, study, shares))))
-    return ""
+    return say(
+        "{rate} of {group} and {own_rate} of {own} are selected, yet {more} of the same {people} "
+        "would be selected if all were {group} than if all were {own}: this change does not "
+        "explain the gap between the two groups.",
+        rate=words.percent(line.rate or 0.0, 1.0),
+        group=members(spec, table, line),
+        own_rate=words.percent(own.rate or 0.0, 1.0),
+        own=members(spec, table, own),
+        more=say("more") if more else say("fewer"),
+        people=words.plural(spec.person),
+    )
 
 
 def against(
@@ -590,34 +574,6 @@ def against(
         if line.high < own.low if more else value.high < 0 and line.low > own.high:
             return line, own, more
     return None
-
-
-def _by_own_group(attribute: Attribute, study: AuditStudy, shares: Iterable[Metric]) -> str:
-    """Say who would lose and who would gain in each group."""
-    alone = next(
-        (
-            each
-            for each in shares
-            if isinstance(each, Share)
-            and each.whom == "data"
-            and each.attributes == (study.attribute,)
-        ),
-        None,
-    )
-    if alone is None or not alone.by_value:
-        return ""
-    return say(
-        "By their own group: {groups}.",
-        groups="; ".join(
-            say(
-                "{name}: {losses} would lose, {gains} would gain",
-                name=name_of(attribute, code),
-                losses=words.number(losses),
-                gains=words.number(gains),
-            )
-            for code, gains, losses in alone.by_value
-        ),
-    )
 
 
 def compared_table(figures: Iterable[Metric]) -> list[tuple[str, ...]]:

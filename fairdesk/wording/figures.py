@@ -31,7 +31,6 @@ from fairdesk.results.proofs import Proven
 from fairdesk.results.rounding import exactly
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups.baselines import gap_statement
 from fairdesk.wording.language import fixed, say, say_many
@@ -262,42 +261,19 @@ def directed_sentence(share: Share) -> str:
 
 def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ...]:
     """Say what changing each protected attribute alone does, by value."""
-    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
-    alone = [
-        share
+    return tuple(
+        say(
+            "If we change {what}, the decision changes for {n}. {lost}",
+            what=comparisons.changed(spec, share.attributes),
+            n=words.number(share.hits),
+            lost=directed_sentence(share),
+        )
         for share in shares
         if share.whom == "data"
         and len(share.attributes) == 1
         and share.by_value
         and comparisons.is_answered(spec, share)
-    ]
-    said = []
-    for share in alone:
-        attribute = attributes[share.attributes[0]]
-        gaining = [(count, name_of(attribute, code)) for code, count, _ in share.by_value]
-        losing = [(count, name_of(attribute, code)) for code, _, count in share.by_value]
-        said.append(
-            say(
-                "If we change {what}, the decision changes for {n}: {losses} would lose the "
-                "favourable decision, {gains} would gain it.",
-                what=comparisons.changed(spec, share.attributes),
-                n=words.number(share.hits),
-                gains=_with_values(gaining),
-                losses=_with_values(losing),
-            )
-        )
-    return tuple(said)
-
-
-def _with_values(counts: Sequence[tuple[int, str]]) -> str:
-    """Write a count with that of each own value: ``340 (recorded as Female: 338, Male: 2)``."""
-    held = sorted((each for each in counts if each[0]), key=lambda each: -each[0])
-    alone = len(held) == 1
-    whose = words.some(
-        [name if alone else f"{name}: {words.number(count)}" for count, name in held], 4
     )
-    total = words.number(sum(count for count, _ in held))
-    return say("{total} (recorded as {whose})", total=total, whose=whose) if held else total
 
 
 def excluded_sentence(spec: AuditSpec, share: Share) -> str:
@@ -861,7 +837,10 @@ def _counted(share: Share, person: str) -> str:
                 "{n} combinations in the input domain",
             )
         case "data":
-            return say("{people} in the data", people=words.counted(share.n_samples, person))
+            people = words.counted(share.n_samples, person)
+            if share.unsupported:
+                return say("the {people} in the data that can be compared", people=people)
+            return say("{people} in the data", people=people)
         case "perturbed":
             return say_many(share.n_samples, "{n} perturbed data row", "{n} perturbed data rows")
 

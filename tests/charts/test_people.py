@@ -35,5 +35,5 @@ def test_groups_are_those_of_the_shares_of_single_attributes(tmp_path):
         assert people_of(store.spec, [], [TABLE]).empty
         assert people_of(store.spec, [ROWS], []).empty
     said = plain(made.alt())
-    assert "When only sex changes: sex = female, 3 of 2,435 would lose" in said
+    assert "Women, when only sex changes: of 2,435, 3 would lose" in said
     assert made.rows_per_dot == 5

@@ -69,7 +69,7 @@ def test_it_is_listed_from_which_value_to_which_the_decision_changes(spec):
     blocks = composed(spec, study, ValueChanges("sex", 10, tuple(changes)))
     table = grid(blocks, "value-changes")
     first = [each.replace("\u00a0", " ") for each in table.rows[0]]
-    assert first == ["sex: female", "male", "150", "9", "6.0 %", "6", "3"]
+    assert first == ["sex: female", "male", "150", "9 (6.0 %)", "6", "3"]
     # those with most changes; the caption says so
     assert len(table.rows) == 6
     redacted = composed(spec, study, ValueChanges("sex", 10, ()))

@@ -39,7 +39,7 @@ def test_a_report_lists_what_changes_together_and_what_is_not_compared(tmp_path)
         limits = [said for _, said in comparisons.limits(store.spec, (ROWS,))]
     assert "“job” changes with “sex”: cook is compared with pilot and the other way" in text
     assert "job = cook and sex = male" in text.replace("“", "")
-    assert comparisons.study_sentence(store.spec, STUDY) in text
+    assert comparisons.study_caption(store.spec, [STUDY]).replace(words.NBSP, " ") in text
     assert comparisons.every_sentence(store.spec, [counts("supported", 180, 12)]) == ""
     assert len(limits) == 3
     assert all(said in text for said in limits)

@@ -127,6 +127,18 @@ def test_cover_says_what_was_audited_and_that_it_is_a_draft(reader, audited):
     assert evidence.identity(audited.spec) in cover
 
 
+@pytest.mark.parametrize("known", [1, 24])
+def test_the_board_is_one_page_whatever_is_listed_on_it(audited, known):
+    made = make_report(audited)
+    first, *others = made.board.lists
+    first = msgspec.structs.replace(first, items=("It fills about one line.",) * known + ("End.",))
+    board = msgspec.structs.replace(made.board, lists=(first, *others))
+    content = pages.pdf(msgspec.structs.replace(made, board=board))
+    first, second = (page.extract_text() for page in PdfReader(io.BytesIO(content)).pages[:2])
+    assert "End." in first
+    assert "credit.keras" in second
+
+
 def test_summary_has_the_headlines_and_the_fixed_sentence(text, audited):
     for run in audited.runs():
         assert run.found

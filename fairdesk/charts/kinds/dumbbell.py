@@ -95,7 +95,7 @@ class Dumbbell:
                 yield _mark(x, y, colour, paper.lead)
                 yield Words(x + 0.7 * paper.lead, y, name)
                 x += paper.extent(name) + 2.3 * paper.lead
-        yield Words(x, y, say("(lines: 95\u00a0% intervals)"), "quiet")
+        yield Words(x, y, say("selected, of each group (lines: 95\u00a0% intervals)"), "quiet")
 
 
 def _sides(each: Selected) -> tuple[tuple[str, Rate | None, str], ...]:

@@ -13,6 +13,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import comparisons, words
 from fairdesk.wording.decisions import name_of
+from fairdesk.wording.groups.tables import people
 from fairdesk.wording.language import say
 
 #: About so many dots are drawn at most.
@@ -35,7 +36,7 @@ class Changing(NamedTuple):
     def text(self) -> str:
         """What stands above its dots."""
         return say(
-            "{name}, {losses} of {n} would lose the favourable decision, {gains} would gain it",
+            "{name}: of {n}, {losses} would lose the favourable decision, {gains} would gain it",
             name=self.name,
             n=words.number(self.n_rows),
             losses=words.number(self.losses),
@@ -101,7 +102,6 @@ class People:
 
     def _key(self, paper: Paper) -> Iterator[Shape]:
         x, y, lead = 0.4 * paper.lead, 0.6 * paper.lead, paper.lead
-        several = self.rows_per_dot > 1
         for colour, text in (
             ("discriminatory", say("would lose")),
             ("series 0", say("would gain")),
@@ -110,8 +110,9 @@ class People:
             yield Disc(x, y, _RADIUS * lead, colour or "ground", colour or "undecided", 0.8)
             yield Words(x + 0.6 * lead, y, text)
             x += paper.extent(text) + 1.8 * lead
-        if several:
-            text = say("(a dot is {n} rows)", n=words.number(self.rows_per_dot))
+        if (n := self.rows_per_dot) > 1:
+            counts = {"n": words.number(n), "least": words.number(_FEWEST * n)}
+            text = say("(a dot is {n} rows; groups under {least} rows are not drawn)", **counts)
             yield Words(x, y, text, "quiet")
 
 
@@ -135,16 +136,14 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
         ):
             continue
         table = next((each for each in tables if each.attributes == share.attributes), None)
-        sizes = {} if table is None else {line.values[0]: line.n_samples for line in table.lines}
+        lines = () if table is None else table.lines
+        sizes = {e.values[0]: (people(spec, table, e), e.n_samples) for e in lines if table}
         attribute = spec.domain.attributes[spec.domain.names.index(share.attributes[0])]
         for code, gains, losses in share.by_value:
-            name = name_of(attribute, code)
-            if size := sizes.get(name, 0):
-                named = say(
-                    "{when}: {name}",
-                    when=words.capital(words.when_change([attribute.name], along)),
-                    name=f"{words.quoted(attribute.name)} = {name}",
-                )
+            who, size = sizes.get(name_of(attribute, code), ("", 0))
+            when = words.when_change([attribute.name], along)
+            if size:
+                named = say("{who}, {when}", who=words.capital(who), when=when)
                 found.append(Changing(named, size, losses, gains))
     n_rows = sum(each.n_rows for each in found)
     per_dot = max(math.ceil(n_rows / _DOTS), 1)

@@ -50,7 +50,7 @@ def studied(spec: AuditSpec, study: AuditStudy, most: int) -> Studied:
     at = study.actual / n
     rates = [
         Rate(
-            say("{name}: as they are", name=name), text(study.actual), (at, at, at), "", known=False
+            say("{name}: as recorded", name=name), text(study.actual), (at, at, at), "", known=False
         )
     ]
     rates += [

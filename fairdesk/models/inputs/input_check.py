@@ -293,8 +293,8 @@ def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
         else "whose scores match the recorded outcome better, although its decisions do not"
     )
     return chosen, (
-        "The class names do not show which decision of the model is favourable. "
-        f"“{names[chosen.favourable_class]}” was chosen, {why}: check it."
+        f"“{names[chosen.favourable_class]}” was taken as the favourable decision, {why}: check "
+        "it, as the class names do not show it."
     )
 
 

@@ -45,7 +45,7 @@ def pair_blocks(material: Material) -> list[Block]:
         number = words.number(turned.id)
         order.append(
             say(
-                "In pair {number} a change of the same attributes has the opposite effect.",
+                "In pair {number} the change of the same attributes favours the other value.",
                 number=number,
             )
         )
@@ -59,9 +59,8 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     intro = say(
-        "Of the {total} discriminatory pairs of all runs, {shown} are printed{where}. {order} All "
-        "are in the files findings.csv and findings.json, and in the audit file. Scores are "
-        "those of the favourable outcome.",
+        "Of {total} discriminatory pairs {shown} are printed{where}; all are in findings.csv, in "
+        "findings.json and in the audit file. {order} Scores are those of the favourable outcome.",
         shown=words.number(len(shown)),
         where=_where(material, len(shown)),
         total=words.number(total),

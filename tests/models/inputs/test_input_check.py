@@ -242,7 +242,7 @@ def test_which_of_two_decisions_is_favourable_is_settled_by_the_label():
     mapping = proposal.mapping()
     chosen, note = settled(mapping, check(model, rows, mapping, "paid", "yes"))
     assert chosen.favourable_class == 0
-    assert "“1” was chosen" in note
+    assert "“1” was taken" in note
     again, _ = settled(chosen, check(model, rows, chosen, "paid", "yes"))
     assert again == chosen
     assert check(model, rows, chosen, "paid", "yes").accuracy > 0.8
@@ -281,7 +281,7 @@ def test_scores_settle_it_against_the_decisions_only_where_they_are_clear(auc, t
         predictions=(("1", 100), ("2", 0)),
     )
     _, note = settled(propose(model.card, rows, "paid", "yes").mapping(), proof)
-    assert f"“{taken}” was chosen, {why}: check it." in note
+    assert f"“{taken}” was taken as the favourable decision, {why}: check it" in note
 
 
 def test_any_rows_are_shown_as_they_are_sent_and_refused_ones_without_an_answer():
