@@ -103,7 +103,7 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     assert answer.split(". ")[0] in " ".join(text.split())
     assert f"{women[6]} %" == rate_of(records[0], records[0].lines[0]).replace(words.NBSP, " ")
     assert "! below 0.80" in text
-    assert "SAME APPLICANT, OTHER SEX: another decision\n" in text
+    assert "SAME APPLICANT, OTHER SEX: decision changes\n" in text
     assert "  only sex  6 of 200  3.0 %  4 lose, 2 gain" in text
     assert f"PROVEN     Of at least 156 applicants {phrases.UNAFFECTED} sex, 120" in text
     assert "EXAMPLES" in text
@@ -178,7 +178,7 @@ def test_rows_without_a_comparison_are_in_the_heading_of_what_is_counted(tmp_pat
     fewer = msgspec.structs.replace(share(("sex",), 6), unsupported=4)
     run = msgspec.structs.replace(found.runs[1], figures=(fewer,))
     text = screen.screen(found._replace(runs=(run,)))
-    assert "OTHER SEX: another decision (200 of 204 comparable)" in text
+    assert "OTHER SEX: decision changes (200 of 204 comparable)" in text
 
 
 def test_decisions_alone_say_what_is_not_known(tmp_path):

@@ -164,7 +164,7 @@ def _changes(audit: Finished, most: int | None = None) -> Iterator[str]:
 
 
 def _changing(person: str, changed: str) -> str:
-    return f"SAME {person.upper()}, OTHER {changed.upper()}: another decision"
+    return f"SAME {person.upper()}, OTHER {changed.upper()}: decision changes"
 
 
 def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:

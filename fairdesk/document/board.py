@@ -311,13 +311,13 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
         yield Tile(
             words.number(share.hits),
             say(
-                "of {people} would get another decision with another {names}{how}.",
+                "of {people}: the decision changes with another {names}{how}.",
                 people=comparisons.compared_people(spec, share),
                 names=words.together(share.attributes),
                 how=""
                 if share.gains is None or share.losses is None
                 else say(
-                    ": {losses} would lose “{outcome}”, {gains} would gain it",
+                    "; {losses} would lose “{outcome}”, {gains} would gain it",
                     losses=words.number(share.losses),
                     gains=words.number(share.gains),
                     outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),

@@ -53,7 +53,7 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     )
     assert second.number == "3"
     assert plain(second.text).startswith(
-        "of 200 applicants would get another decision with another sex, job or both"
+        "of 200 applicants: the decision changes with another sex, job or both"
     )
     assert "The decision changes with sex for 2." in " ".join(items(made, phrases.KNOWN))
     assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")
