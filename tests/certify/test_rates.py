@@ -81,7 +81,7 @@ def test_the_ends_of_rates_always_hold_the_truth(seed: int, steps: int, rules) -
 def test_boxes_of_rates_are_not_narrowed(worth: float | None) -> None:
     """What is cut off a box has one decision, which would have to be written down with it."""
     narrowed = []
-    for seed in range(30):
+    for seed in range(many(30)):
         case = case_of(seed)
         layout = laid_out(case)
         assert layout.encoded is not None
@@ -97,13 +97,13 @@ def test_boxes_of_rates_are_not_narrowed(worth: float | None) -> None:
 
         examiner._examine = examine
         examiner.rate(layout.space.low, layout.space.high, 0)
-    assert len(narrowed) >= 30
+    assert len(narrowed) >= many(30)
     assert any(narrowed) is (worth is not None)
 
 
 def test_nothing_is_certain_of_where_it_is_not_clear_who_may_be() -> None:
     several = 0
-    for _, case in (each for seed in range(6) for each in tried(seed)):
+    for _, case in (each for seed in range(many(6)) for each in tried(seed)):
         layout = laid_out(case)
         space = layout.space
         axis = int((space.high[0] - space.low[0]).argmax())

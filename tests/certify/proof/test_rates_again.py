@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from fractions import Fraction
+from functools import cache
 from unittest.mock import patch
 
 import msgspec
@@ -46,6 +47,13 @@ def certified(case: Small, *, few: float = 4.0, little: float = 0.02):
         events = search(case.context, case.people, options, np.random.default_rng(0))
         (made,) = (each for each in events if isinstance(each, Certificate))
     return decoded(made.header), made.arrays
+
+
+@cache
+def fifth():
+    """Return a case with its header and arrays: certified once, and changed by no test."""
+    case = case_of(5)
+    return case, *certified(case)
 
 
 def peopled(seed: int) -> Small:
@@ -205,8 +213,7 @@ def test_a_forged_region_of_rates_is_caught() -> None:
 
 
 def test_ends_that_do_not_follow_from_regions_are_caught() -> None:
-    case = case_of(5)
-    header, arrays = certified(case)
+    case, header, arrays = fifth()
     (rates, *others) = header.rates
 
     def told(**changes):
@@ -227,8 +234,7 @@ def test_ends_that_do_not_follow_from_regions_are_caught() -> None:
 
 
 def test_a_certificate_without_regions_of_rates_is_still_read_and_verified() -> None:
-    case = case_of(5)
-    header, arrays = certified(case)
+    case, header, arrays = fifth()
     older = {name: array for name, array in arrays.items() if name not in RATE_ARRAYS}
     file = io.BytesIO()
     certificate.write(file, certificate.encoded(header), older)
@@ -242,8 +248,7 @@ def test_a_certificate_without_regions_of_rates_is_still_read_and_verified() -> 
 
 
 def test_regions_of_rates_come_back_as_they_were() -> None:
-    case = case_of(5)
-    header, arrays = certified(case)
+    _, header, arrays = fifth()
     file = io.BytesIO()
     certificate.write(file, certificate.encoded(header), arrays)
     read, found = certificate_reading.read(file)
@@ -265,7 +270,7 @@ def test_regions_of_rates_come_back_as_they_were() -> None:
     ],
 )
 def test_regions_of_rates_that_cannot_be_are_refused(name, place, value) -> None:
-    header, arrays = certified(case_of(5))
+    _, header, arrays = fifth()
     bent = arrays | {name: arrays[name].copy()}
     bent[name][place] = value
     with pytest.raises(CertificateError):
@@ -274,8 +279,7 @@ def test_regions_of_rates_that_cannot_be_are_refused(name, place, value) -> None
 
 def test_a_group_without_a_rate_is_missed() -> None:
     """Whoever leaves a group out has a ratio that follows from the others."""
-    case = case_of(5)
-    header, arrays = certified(case)
+    case, header, arrays = fifth()
     for place in range(len(header.rates[0].groups)):
         groups = [each for i, each in enumerate(header.rates[0].groups) if i != place]
         low, high = impact_ratio(groups)
@@ -288,7 +292,7 @@ def test_a_group_without_a_rate_is_missed() -> None:
 
 @pytest.mark.parametrize("changes", [{"attribute": "x"}, {"groups": ()}, {"code": 77.0}])
 def test_rates_of_groups_that_are_not_there_are_refused(changes) -> None:
-    header, arrays = certified(case_of(5))
+    _, header, arrays = fifth()
     rates = header.rates[0]
     if "code" in changes:
         changes = {"groups": (msgspec.structs.replace(rates.groups[0], **changes),)}
@@ -299,7 +303,7 @@ def test_rates_of_groups_that_are_not_there_are_refused(changes) -> None:
 
 
 def test_a_part_of_the_arrays_of_rates_is_refused() -> None:
-    header, arrays = certified(case_of(5))
+    _, header, arrays = fifth()
     some = {name: array for name, array in arrays.items() if name != "rate_other"}
     with pytest.raises(CertificateError):
         certificate_reading.check(header, some)
@@ -311,7 +315,7 @@ def test_a_part_of_the_arrays_of_rates_is_refused() -> None:
 
 
 def test_a_cut_outside_of_its_region_of_rates_is_refused() -> None:
-    header, arrays = certified(case_of(5))
+    _, header, arrays = fifth()
     inner = np.flatnonzero(arrays["rate_first"] >= 0)
     assert inner.size
     bent = arrays | {"rate_cut": arrays["rate_cut"].copy()}

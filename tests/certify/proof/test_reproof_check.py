@@ -40,7 +40,7 @@ def network():
 
 def forest():
     frame, label = people(np.random.default_rng(4))
-    model = behind_one_hot(RandomForestClassifier(8, max_depth=6, random_state=1))
+    model = behind_one_hot(RandomForestClassifier(5, max_depth=5, random_state=1))
     return fed(model.fit(frame, label), WIDE), domain_of(WIDE), np.zeros((1, 5))
 
 
