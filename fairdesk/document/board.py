@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from fairdesk.answers.observed import Observed
 from fairdesk.answers.rates import decision_tables
-from fairdesk.answers.selection import best_shares, main_shares
+from fairdesk.answers.selection import best_shares
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.dumbbell import Dumbbell, Rate, Selected
@@ -26,6 +26,8 @@ from fairdesk.wording.language import fixed, say
 
 #: So many protected attributes are compared: those with the lowest ratios.
 _ATTRIBUTES = 2
+#: From this share on of the decisions that change one direction is that of most.
+_MOST = 0.6
 #: Groups that are too small to judge and named.
 _NAMED = 3
 #: Ratios that have a name.
@@ -311,7 +313,7 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
         yield Tile(
             words.number(share.hits),
             say(
-                "of {people}: the decision changes with another {names}{how}.",
+                "of {people}: the decision changes with another value of {names}{how}.",
                 people=comparisons.compared_people(spec, share),
                 names=words.together(share.attributes),
                 how=""
@@ -359,9 +361,16 @@ def _known(
         yield message
     if share is None:
         return
-    found = (each for run in runs for each in _of_one(run, share))
-    # several runs may have counted the same
-    alone = {each.attributes: each for each in found if comparisons.is_answered(spec, each)}
+    alone = {
+        each.attributes: each
+        for run in runs
+        if share in run.figures
+        for each in comparisons.shares_of(run.figures)
+        if each.whom == share.whom
+        and len(each.attributes) == 1 < len(share.attributes)
+        # several runs may have counted the same
+        and comparisons.is_answered(spec, each)
+    }
     if alone:
         yield _changes(spec, runs, share, tuple(alone.values()))
     yield from _studied(spec, runs, tables, {name for each in compared for name in each.names})
@@ -425,7 +434,7 @@ def _changes(spec: AuditSpec, runs: Sequence[Run], share: Share, alone: Sequence
                 "with {names} for {hits}{most}",
                 names=words.listed([*each.attributes, *along]),
                 hits=words.number(each.hits),
-                most="" if gains == losses else most,
+                most=most if max(gains, losses) >= _MOST * (gains + losses) > 0 else "",
             )
         )
     splits = (comparisons.split_of(share, run.figures) for run in runs)
@@ -477,17 +486,6 @@ def _studied(
             group=group,
             rate=say("less") if more else say("more"),
         )
-
-
-def _of_one(run: Run, share: Share) -> list[Share]:
-    """Return the shares of single attributes of the run that counted one of several."""
-    if share not in main_shares(run.figures):
-        return []
-    return [
-        each
-        for each in comparisons.shares_of(run.figures)
-        if each.whom == share.whom and len(each.attributes) == 1 < len(share.attributes)
-    ]
 
 
 def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:

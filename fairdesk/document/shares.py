@@ -173,7 +173,7 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
             right=(2, 3, 4, 5),
             caption=say(
                 "From which value to which the decision changes, the most changes of each "
-                "attribute first; the same row is in a line for each value that it is tested as"
+                "attribute first; a row counts once for each value that it is tested as"
             ),
             key="value-changes",
             evidence="observed",

@@ -263,9 +263,10 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     """Say what changing each protected attribute alone does, by value."""
     return tuple(
         say(
-            "If we change {what}, the decision changes for {n}. {lost}",
+            "If we change {what}, the decision changes for {hits} of {n}. {lost}",
             what=comparisons.changed(spec, share.attributes),
-            n=words.number(share.hits),
+            hits=words.number(share.hits),
+            n=words.number(share.n_samples),
             lost=directed_sentence(share),
         )
         for share in shares

@@ -53,7 +53,7 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     )
     assert second.number == "3"
     assert plain(second.text).startswith(
-        "of 200 applicants: the decision changes with another sex, job or both"
+        "of 200 applicants: the decision changes with another value of sex, job or both"
     )
     assert "The decision changes with sex for 2." in " ".join(items(made, phrases.KNOWN))
     assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")
@@ -126,7 +126,7 @@ def test_where_one_attribute_is_open_the_answer_of_another_is_a_tile(tmp_path):
     age = replace(ROWS, attributes=("age",), hits=7)
     made = board(unsure, [run(1, "groups", TABLE), run(2, "estimate", both, SEX, age)])
     assert [each.number for each in made.tiles] == ["67", "7"]
-    assert "with another age" in made.tiles[1].text
+    assert "another value of age" in made.tiles[1].text
 
 
 def test_a_study_against_the_groups_own_rates_is_said(spec):
@@ -227,6 +227,17 @@ def test_groups_whose_error_rates_differ_are_named_without_numbers(spec):
     )
     known = items(board(spec, [run(1, "groups", judged)]), phrases.KNOWN)
     assert any("women are selected less often than men" in each for each in known)
+
+
+@pytest.mark.parametrize(
+    ("gains", "losses", "said"),
+    [(8, 4, "12 (most would gain it)"), (5, 7, "12."), (2, 10, "12 (most would lose it)")],
+)
+def test_a_direction_is_that_of_most_from_three_fifths_on(spec, gains, losses, said):
+    sex = replace(SEX, hits=12, gains=gains, losses=losses)
+    both = replace(ROWS, attributes=("sex", "job"), hits=20)
+    known = items(board(spec, [run(1, "estimate", both, sex)]), phrases.KNOWN)
+    assert any(f"with sex for {said}" in each for each in known)
 
 
 def test_a_study_along_the_groups_own_rates_is_said_too(spec):

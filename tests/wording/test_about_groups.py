@@ -560,8 +560,8 @@ def test_the_groups_of_a_table_are_counted_in_parts_that_add_up(spec):
         (
             (WHITE, below, below, chance, above, small),
             (
-                f"Of the 6 groups by sex, {two}, 1 is below it, perhaps by chance, 1 is not below it, "
-                "1 is too small to compare and 1 is the reference."
+                f"Of the 6 groups by sex, {two}, 1 is below it, perhaps by chance, 1 is not below "
+                "it, 1 is too small to compare and 1 is the reference."
             ),
         ),
     ):

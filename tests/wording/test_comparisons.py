@@ -185,8 +185,8 @@ def test_all_combinations_are_given_with_the_reason_and_only_where_they_differ(s
 def test_the_audit_study_is_one_sentence_a_table_and_a_chart(spec):
     said = comparisons.study_sentence(spec, STUDY)
     assert said == (
-        "Of the same 180 applicants, 93 would be selected if all had sex = male, 99 if female; with "
-        "their own sex, 90 are."
+        "Of the same 180 applicants, 93 would be selected if all had sex = male, 99 if female; "
+        "with their own sex, 90 are."
     )
     moving = with_support(spec, companions=(JOB,))
     assert "sex = male (and job with it), 99" in comparisons.study_sentence(moving, STUDY)

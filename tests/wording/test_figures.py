@@ -614,7 +614,8 @@ def test_gains_and_losses_are_told_of_each_attribute_alone(spec):
     (said,) = figures.directed_by_value(spec, [both, share])
     assert said == (
         f"{phrases.IF_WE_CHANGE} the applicant’s sex and nothing else, "
-        f"{phrases.DECISION_CHANGES_FOR} 12. {phrases.LOSE_AND_GAIN.format(losses=3, gains=9)}."
+        f"{phrases.DECISION_CHANGES_FOR} 12 of 100,000. "
+        f"{phrases.LOSE_AND_GAIN.format(losses=3, gains=9)}."
     )
     age = msgspec.structs.replace(share, hits=11, attributes=("age",))
     assert len(figures.directed_by_value(spec, [both, share, age])) == 2

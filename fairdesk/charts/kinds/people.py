@@ -36,7 +36,7 @@ class Changing(NamedTuple):
     def text(self) -> str:
         """What stands above its dots."""
         return say(
-            "{name}: of {n}, {losses} would lose the favourable decision, {gains} would gain it",
+            "{name}: of {n}, {losses} would lose, {gains} would gain",
             name=self.name,
             n=words.number(self.n_rows),
             losses=words.number(self.losses),

@@ -42,16 +42,18 @@ def pair_blocks(material: Material) -> list[Block]:
         )
     turned = gathered.reverse
     if turned is not None and turned.mark != "flagged":
-        number = words.number(turned.id)
         order.append(
             say(
-                "In pair {number} the change of the same attributes favours the other value.",
-                number=number,
+                "Pair {number} shows the opposite: there the other value is favoured.",
+                number=words.number(turned.id),
             )
         )
     if len(shown) > len(order) + max(flagged - 1, 0):
         order.append(
-            say("The others were chosen to be plausible and to differ from each other.")
+            say(
+                "The others were chosen to be plausible (both instances as usual as data rows, and "
+                "as near to one) and to differ from each other."
+            )
             if all(pair.plausible for pair in shown[flagged:])
             else say(
                 "The others are plausible ones and those with the largest difference in scores, "
@@ -59,8 +61,8 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     intro = say(
-        "Of {total} discriminatory pairs {shown} are printed{where}; all are in findings.csv, in "
-        "findings.json and in the audit file. {order} Scores are those of the favourable outcome.",
+        "{shown} pairs are printed{where}; all {total} are in findings.csv, in findings.json and "
+        "in the audit file. {order} Scores are those of the favourable outcome.",
         shown=words.number(len(shown)),
         where=_where(material, len(shown)),
         total=words.number(total),
