@@ -38,7 +38,7 @@ from fairdesk.certify.bounds.dense.state import (
     Room,
 )
 from fairdesk.certify.bounds.dense.truncation import cut_later
-from fairdesk.certify.domain.compiled import inner, part
+from fairdesk.certify.domain.compiled import ZERO, inner, part
 
 
 @inner(fastmath=FAST)
@@ -132,7 +132,7 @@ def _back(network: Network, layer: int, count: int, hangs: float, room: Room) ->
         current, other = other, current
         layer -= 1
     for r in range(count):
-        _add_rows(network.entries, 0, live, current[r], room.forms[r])
+        _add_rows(network.entries, ZERO, live, current[r], room.forms[r])
         if room.wide.size:
             room.constant[r] += _least_of(current[r, :units], room.wide[0], room.wide[1])
 
@@ -171,7 +171,7 @@ def _open_rows(network: Network, layer: int, again: int, room: Room) -> int:
 
     Each with the sign of the bound that is looked for: the other one if it is again.
     """
-    of, count = room.units, 0
+    of, count = room.units, ZERO
     units, first = network.shape[layer, UNITS], network.shape[layer, FIRST]
     kind, ceiling = network.shape[layer, KIND], network.settings[layer, 1]
     inputs, at = network.shape[layer - 1, UNITS], network.shape[layer, WEIGHTS]
@@ -328,7 +328,7 @@ def _forward(
         of[EPS, u] = eps
         of[LOW, u], of[HIGH, u] = room.first[0, u] + least - eps, room.first[1, u] + most + eps
         fine = fine and abs(of[LOW, u]) + abs(of[HIGH, u]) <= network.limits[LARGEST]
-    _bend_layer(network, 0, truncating, room)
+    _bend_layer(network, ZERO, truncating, room)
     for layer in range(1, len(network.shape)):
         fine = fine and interval_sums(network, layer, room)
         if fine:

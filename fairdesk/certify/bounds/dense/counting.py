@@ -20,7 +20,7 @@ from fairdesk.certify.bounds.dense.state import (
 )
 from fairdesk.certify.bounds.dense.truncation import taken_of
 from fairdesk.certify.bounds.tree_kernels import tree_shares
-from fairdesk.certify.domain.compiled import inner, part
+from fairdesk.certify.domain.compiled import ONE, ZERO, inner, part
 from fairdesk.certify.domain.population_kernels import mass_of
 
 
@@ -105,7 +105,7 @@ def count(
         over, between, over_mass, between_mass, over_people, between_people = _beyond(
             network, low, high, after, before, points, peopled, inhabited, room
         )
-        taken = taken_of(network, -1, room)
+        taken = taken_of(network, -ONE, room)
         out[1] = over + between - taken
         out[3] = over_mass + between_mass - taken
         out[5] = over_people + between_people - taken
@@ -187,9 +187,9 @@ def _band(
     above = below = -np.inf
     for v in who:
         if room.won[v] < 0:
-            above = max(above, less(network, low, high, v, 0, room))
+            above = max(above, less(network, low, high, v, ZERO, room))
             add_to(common, common, -2.0)
-            below = max(below, less(network, low, high, v, 1, room))
+            below = max(below, less(network, low, high, v, ONE, room))
             add_to(common, common, -2.0)
         elif room.won[v] == _upper(network):
             above = np.inf

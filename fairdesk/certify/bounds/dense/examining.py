@@ -41,7 +41,7 @@ from fairdesk.certify.bounds.dense.state import (
 )
 from fairdesk.certify.bounds.dense.truncation import cut_first, price
 from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
-from fairdesk.certify.domain.compiled import inner, part
+from fairdesk.certify.domain.compiled import ONE, ZERO, inner, part
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays
 
 
@@ -104,7 +104,7 @@ def _examined(
         everybody, decided = True, -1
         for bundle in range(bundles):
             members, start = who[start : room.until[bundle]], room.until[bundle]
-            off = max(off, bounded(network, members, bundle, low, high, 0, room))
+            off = max(off, bounded(network, members, bundle, low, high, ZERO, room))
             for v in members:
                 won = winner(network, room.bounds[v])
                 room.won[v] = won
@@ -173,11 +173,11 @@ def _truncate(network: Network, who: Numbers, low: Numbers, high: Numbers, room:
     enter(network, low, high, room)
     cut_first(network, who, low, high, room)
     room.units[HANGS], room.units[OPEN] = 0.0, 0.0
-    bundle = start = 0
+    bundle = start = ZERO
     while start < who.size:
         members, start = who[start : room.until[bundle]], room.until[bundle]
         if room.formed[bundle]:
-            bounded(network, members, bundle, low, high, 1, room)
+            bounded(network, members, bundle, low, high, ONE, room)
         bundle += 1
 
 
