@@ -7,6 +7,7 @@ from numba import njit
 from numba.types import Array, float64, int64
 from numpy.typing import NDArray
 
+from fairdesk.compiled import ZERO, inner, put
 from fairdesk.results.events import Rows
 
 #: People who are looked at together: their sums stay in the processor's first cache.
@@ -22,7 +23,7 @@ Halves = NDArray[np.float32]
 _ANY = Array(float64, 2, "A", readonly=True)
 
 
-@njit("int64(float64, float64[::1], int64, int64)", cache=True, nogil=True)
+@inner()
 def _starts_up_to(code: float, starts: Sums, first: int, count: int) -> int:
     """Count those of ascending starts that are no greater."""
     low, high = 0, count
@@ -116,11 +117,7 @@ def scaled(rows: Rows, columns: Numbers, scales: Rows, nowhere: float, missing: 
     return there
 
 
-@njit(
-    "int64(float64[::1], float64[:, ::1], float64[:, ::1], int64, int64, float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _bounds(row: Sums, low: Rows, high: Rows, begin: int, end: int, bound: Sums) -> int:
     """Fill in how far the nearest corner of each box from ``begin`` is; return the nearest box."""
     bound[begin:end] = 0.0
@@ -131,7 +128,7 @@ def _bounds(row: Sums, low: Rows, high: Rows, begin: int, end: int, bound: Sums)
     return begin + int(bound[begin:end].argmin())
 
 
-@njit("boolean(float64[::1], float64[:, ::1], float64, float64[::1])", cache=True, nogil=True)
+@inner()
 def _distances(row: Sums, block: Rows, farthest: float, total: Sums) -> bool:
     """Fill in how far each person of a block is; return whether anybody is near enough."""
     total[:] = 0.0
@@ -145,7 +142,7 @@ def _distances(row: Sums, block: Rows, farthest: float, total: Sums) -> bool:
     return count > 0
 
 
-@njit("boolean(float32[::1], float32[:, ::1], float32, float32[::1])", cache=True, nogil=True)
+@inner()
 def _may_be_near(row: Halves, block: Halves, farthest: float, total: Halves) -> bool:
     """Return whether anybody of a block may be near enough, by numbers of half the length."""
     total[:] = 0.0
@@ -162,7 +159,7 @@ def _may_be_near(row: Halves, block: Halves, farthest: float, total: Halves) -> 
     return True
 
 
-@njit("void(float64[::1], int64[::1], float64, int64)", cache=True, nogil=True)
+@inner()
 def _insert(distance: Sums, number: Numbers, new: float, who: int) -> None:
     """Put a person into their place among the nearest so far; the last one falls out."""
     place = len(distance)
@@ -233,9 +230,9 @@ def nearest_people(
     bound, total, group_bound = np.empty(len(blocks)), np.empty(BLOCK), np.empty(groups)
     row, about = np.empty(rows.shape[1], np.float32), np.empty(BLOCK, np.float32)
     for i in range(len(rows)):
-        row[:] = rows[i]
+        put(row, rows[i])
         farthest = np.inf if enough < 0.0 else enough
-        first_group = _bounds(rows[i], group_low, group_high, 0, groups, group_bound)
+        first_group = _bounds(rows[i], group_low, group_high, ZERO, groups, group_bound)
         for group_turn in range(-1, groups):
             g = first_group if group_turn < 0 else group_turn
             if group_bound[g] > farthest or group_turn == first_group:

@@ -217,7 +217,7 @@ MUTATIONS = {
     "both": Mutation(
         "what units exclude is not taken off the discriminatory",
         "fairdesk/certify/bounds/dense/counting.py",
-        "        taken = taken_of(network, -1, room)",
+        "        taken = taken_of(network, -ONE, room)",
         "        taken = 0.0",
         _TRUNCATION,
     ),
@@ -330,13 +330,15 @@ MUTATIONS = {
         "people are counted whatever their protected values",
         "fairdesk/certify/bounds/tree_kernels.py",
         "    weigh(tree, low, high, given, room.seen)",
-        "    weigh(tree, low, high, np.ones(given.size), room.seen)",
+        "    weigh(tree, low, high, given, room.seen)\n"
+        "    for k in range(given.size):\n"
+        "        room.seen[k] = max(room.seen[k], 1.0 - given[k])",
         (*_TREES, *_RATES),
     ),
     "told": Mutation(
         "a parent is told of the sums of its first child only",
         "fairdesk/certify/bounds/tree_kernels.py",
-        "        old[: before + support - 1] = new[: before + support - 1]",
+        "        put(old[: before + support - 1], new)",
         "        old[before : before + support - 1] = 0.0",
         _TREES,
     ),

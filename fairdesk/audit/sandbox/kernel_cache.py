@@ -28,6 +28,7 @@ from fairdesk.audit.sandbox.folders import locked, package_folder
 
 #: The modules with compiled loops.
 MODULES = (
+    "fairdesk.compiled",
     "fairdesk.models.dense.simd",
     "fairdesk.models.dense.forward",
     "fairdesk.models.inputs.filling",

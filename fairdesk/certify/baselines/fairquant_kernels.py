@@ -18,6 +18,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from fairdesk.compiled import ZERO, inner, put
+
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
@@ -34,7 +36,7 @@ _TRIED = 10
 _BENT = 2.0**-20
 
 
-@njit("void(float64[::1], int64[::1], int64, float64[::1])", cache=True, nogil=True)
+@inner()
 def _ends(form: Float64, ends: Int64, groups: int, out: Float64) -> None:
     """Tell a form's least and greatest value, and how large its terms can be in sum."""
     least = greatest = form[0]
@@ -50,12 +52,7 @@ def _ends(form: Float64, ends: Int64, groups: int, out: Float64) -> None:
     out[0], out[1], out[2] = least, greatest, size
 
 
-@njit(
-    "int64(int64[::1], int64[::1], float64[::1], float64[:, ::1], float64[:, ::1], int64[::1],"
-    "float64[:, ::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _first(
     low: Int64,
     high: Int64,
@@ -95,7 +92,7 @@ def _first(
     return groups
 
 
-@njit("void(float64[:, ::1], int64[::1], int64, float64[:, ::1])", cache=True, nogil=True)
+@inner()
 def _sums(first: Float64, ends: Int64, groups: int, out: Float64) -> None:
     """Give the least and greatest of each first-layer form without its constant, and its size.
 
@@ -114,11 +111,7 @@ def _sums(first: Float64, ends: Int64, groups: int, out: Float64) -> None:
         out[0, u], out[1, u], out[2, u] = least, greatest, size
 
 
-@njit(
-    "int64(float64, float64, float64, float64, float64, float64, float64[:, ::1], int64)",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _bent(
     alpha: float,
     least: float,
@@ -157,11 +150,7 @@ def _bent(
     return mask
 
 
-@njit(
-    "int64(float64[::1], float64[::1], float64, int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _decided(
     least: Float64,
     greatest: Float64,
@@ -183,11 +172,7 @@ def _decided(
     return -1
 
 
-@njit(
-    "void(float64[::1], float64[::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _sums_at(
     point: Float64, bias: Float64, slopes: Float64, tables: Float64, table_at: Int64, sums: Float64
 ) -> None:
@@ -205,12 +190,7 @@ def _sums_at(
                 sums[u] += tables[row, u]
 
 
-@njit(
-    "void(float64[::1], float64[::1], int64[::1], float64[::1], int64[::1], int64[::1],"
-    "float64[::1], float64[::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _forward(
     sums: Float64,
     combined: Float64,
@@ -241,12 +221,7 @@ def _forward(
         values[f] = values[here + f]
 
 
-@njit(
-    "void(float64[:, ::1], int64[::1], int64, int64, float64[::1], float64[::1], float64[:, ::1],"
-    "float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _spread(
     first: Float64,
     ends: Int64,
@@ -279,12 +254,7 @@ def _spread(
         start = ends[g]
 
 
-@njit(
-    "void(int64[::1], float64[::1], int64[::1], float64[::1], int64[:, ::1], float64[:, ::1],"
-    "int64[::1], int64, float64[:, ::1], float64[:, ::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _smear(
     widths: Int64,
     weights: Float64,
@@ -327,7 +297,7 @@ def _smear(
         _spread(first, ends, groups, widths[0], slopes[here], slopes[here + 1], sums, smears)
 
 
-@njit("uint64(uint64[::1])", cache=True, nogil=True)
+@inner()
 def _random(state: NDArray[np.uint64]) -> np.uint64:
     """Return the next number of Marsaglia's xorshift generator."""
     bits = state[0]
@@ -338,11 +308,7 @@ def _random(state: NDArray[np.uint64]) -> np.uint64:
     return np.uint64(bits)
 
 
-@njit(
-    "void(float64, float64, int64, float64[:, ::1], float64[:, ::1], float64[::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _add(
     below: float,
     above: float,
@@ -358,15 +324,7 @@ def _add(
         high[n] += above * upper[unit, n]
 
 
-@njit(
-    "boolean(float64[:, ::1], float64[:, ::1], float64[::1], float64[::1], float64[:, ::1],"
-    "float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1], int64[::1], int64,"
-    "int64[:, ::1], int64[::1], float64[::1], float64[::1], int64[::1], float64[::1],"
-    "float64[::1], int64[::1], float64[::1], float64[::1], float64[::1], float64[::1],"
-    "float64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _bound(
     first: Float64,
     sums: Float64,
@@ -458,12 +416,7 @@ def _bound(
     return finite
 
 
-@njit(
-    "void(int64, int64, int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    "uint64[::1], float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _choose(
     sampler: int,
     number: int,
@@ -489,15 +442,7 @@ def _choose(
                 point[i] = min(max(np.floor(point[i]), low[i]), high[i])
 
 
-@njit(
-    "int64(int64[::1], int64[::1], float64[::1], int64, float64[::1], float64[::1], int64[::1],"
-    "int64[::1], uint64[::1], float64[::1], float64[:, ::1], float64[:, ::1], int64[::1],"
-    "float64[:, ::1], int64[::1], float64[::1], int64[::1], int64[::1], float64[::1],"
-    "float64[::1], float64, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1],"
-    "float64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _try(
     low: Int64,
     high: Int64,
@@ -554,11 +499,7 @@ def _try(
     return -1
 
 
-@njit(
-    "int64(float64[::1], int64[::1], int64, int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
-)
+@inner()
 def _axis(smears: Float64, axis_of: Int64, groups: int, low: Int64, high: Int64) -> int:
     """Choose the axis with the greatest smear; the widest one where nothing tells."""
     chosen = 0
@@ -571,6 +512,16 @@ def _axis(smears: Float64, axis_of: Int64, groups: int, low: Int64, high: Int64)
             if high[i] - low[i] > high[best] - low[best]:
                 chosen = g
     return int(axis_of[chosen])
+
+
+@inner()
+def _set(
+    low: Int64, high: Int64, marks: Int64, at: int, own_low: Int64, own_high: Int64, mark: int
+) -> None:
+    """Write a box into a list of boxes, with a mark."""
+    put(low[at], own_low)
+    put(high[at], own_high)
+    marks[at] = mark
 
 
 @njit(
@@ -718,14 +669,14 @@ def walk(
             )
             verdict = OUTSIDE if found == OUTSIDE else -1
             if found == EXAMPLE:
-                told_low[filled], told_high[filled], verdicts[filled] = point, point, EXAMPLE
+                _set(told_low, told_high, verdicts, filled, point, point, ZERO + EXAMPLE)
                 filled += 1
                 if halved == 0:
                     continue
         if verdict < 0 and depth >= deepest:
             verdict = GIVEN_UP
         if verdict >= 0:
-            told_low[filled], told_high[filled], verdicts[filled] = low, high, verdict
+            _set(told_low, told_high, verdicts, filled, low, high, verdict)
             filled += 1
             continue
         smears[:groups] = 0.0
@@ -735,8 +686,8 @@ def walk(
                 *(spreads, smears),
             )
         axis = _axis(smears, axis_of, groups, low, high)
-        stack_low[left], stack_high[left], depths[left] = low, high, depth + 1
-        stack_low[left + 1], stack_high[left + 1], depths[left + 1] = low, high, depth + 1
+        _set(stack_low, stack_high, depths, left, low, high, depth + 1)
+        _set(stack_low, stack_high, depths, left + 1, low, high, depth + 1)
         middle = low[axis] + (high[axis] - low[axis]) // 2
         stack_high[left, axis] = middle
         stack_low[left + 1, axis] = middle + 1

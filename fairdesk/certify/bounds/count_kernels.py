@@ -15,20 +15,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.compiled import inner
+from fairdesk.compiled import inner, outer, typed
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 #: Steps of the grid across everything but the widest axis.
-GRID = 2048
+GRID = typed(2048)
 #: And where a share that is taken off is bounded.
-_COARSE = 1024
+_COARSE = typed(1024)
 #: And where the places of an axis are the data's own, one by one.
-_PLACED = 512
+_PLACED = typed(512)
 #: An even run of more cells than this is added up by a moving sum.
 _SCATTERED = 24
 #: The rounding of one operation, with room for products of several.
@@ -366,11 +365,9 @@ def _shares(
     return less_rounding(over, under, between, rounded + 4.0 * support + 64.0)
 
 
-@njit(
+@outer(
     "UniTuple(float64, 3)(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     " float64, float64, float64, float64, float64[:, ::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def shares(
     low: Numbers,
@@ -414,11 +411,9 @@ def shares(
     return _shares(low, high, slope, tables, start, above, below, after, before, GRID, work, order)
 
 
-@njit(
+@outer(
     "float64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     " float64, float64, float64[:, ::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def outside(
     low: Numbers,
@@ -481,12 +476,10 @@ def _number(
     return slope[i] * place if start[i] < 0 else tables[start[i] + place - low[i]]
 
 
-@njit(
+@outer(
     "UniTuple(float64, 3)(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     " int64[::1], int64[::1], float64[::1], float64, float64, float64, float64,"
     " float64[:, ::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def population_shares(
     low: Numbers,

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
+
+from fairdesk.compiled import ZERO, inner, outer, put
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -128,7 +130,7 @@ _ROOM = types.NamedTuple(
 _NOBODY = np.uint64(0)
 
 
-@njit(types.void(_ROOM, types.uint64, types.uint64), cache=True, nogil=True)
+@inner()
 def _part(room: Room, some: int, others: int) -> None:
     """Note that a split tells some combinations from others."""
     for k in range(room.counts[1]):
@@ -140,7 +142,7 @@ def _part(room: Room, some: int, others: int) -> None:
             room.counts[1] += 1
 
 
-@njit(types.void(_WOODS, _ROOM, types.int64, types.int64, types.uint64), cache=True, nogil=True)
+@inner()
 def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half as much again
     woods: ForestArrays, room: Room, root: int, word: int, everybody: int
 ) -> None:
@@ -233,7 +235,7 @@ def _walk(  # noqa: PLR0912, PLR0915 - one loop, of which a call would cost half
             v += 1
 
 
-@njit(types.int64(_WOODS, _ROOM, types.int64), cache=True, nogil=True)
+@inner()
 def _decision(woods: ForestArrays, room: Room, v: int) -> int:
     """Return the decision about a combination, -1 where it is not certain."""
     room.beaten[:] = False
@@ -249,7 +251,7 @@ def _decision(woods: ForestArrays, room: Room, v: int) -> int:
     return -1
 
 
-@njit(types.int64(_WOODS, _ROOM, _I1, types.int64), cache=True, nogil=True)
+@inner()
 def _bound(  # noqa: PLR0912 - as above
     woods: ForestArrays, room: Room, compared: Numbers, alone: int
 ) -> int:
@@ -268,8 +270,9 @@ def _bound(  # noqa: PLR0912 - as above
     """
     count, margins = room.lower.shape
     room.counts[:] = 0
-    room.lower[:] = woods.base
-    room.upper[:] = woods.base
+    for v in range(count):
+        put(room.lower[v], woods.base)
+        put(room.upper[v], woods.base)
     words = (count + WORD - 1) // WORD
     for word in range(words):
         everybody = _NOBODY
@@ -307,7 +310,7 @@ def _bound(  # noqa: PLR0912 - as above
     return UNDECIDED if room.counts[2] else SINGLE
 
 
-@njit(types.UniTuple(types.int64, 2)(_WOODS, _ROOM, _I1, _I1), cache=True, nogil=True)
+@inner()
 def _halving(woods: ForestArrays, room: Room, low: Numbers, high: Numbers) -> tuple[int, int]:
     """Choose where to halve a box: at the question that tells most about the answer."""
     best, most = -1, 0.0
@@ -338,13 +341,11 @@ def _halving(woods: ForestArrays, room: Room, low: Numbers, high: Numbers) -> tu
     return axis, cut
 
 
-@njit(
+@outer(
     types.void(
         *(_WOODS, _ROOM, _I2, _I2, _I2, _I1, types.int64, types.int64, types.int64),
         *(_I1, _I1, _I1, _I1, _I2, types.Array(types.boolean, 2, "C")),
-    ),
-    cache=True,
-    nogil=True,
+    )
 )
 def examine(
     woods: ForestArrays,
@@ -390,13 +391,14 @@ def examine(
     axes = low.shape[1]
     for box in range(start, stop):
         who = compared[group[box]]
-        room.low[:], room.high[:] = low[box], high[box]
+        put(room.low, low[box])
+        put(room.high, high[box])
         found = _bound(woods, room, who, 1 if most == 0 else 0)
         if found == UNDECIDED:
             axis[box], cut[box] = _halving(woods, room, low[box], high[box])
         for k in range(room.counts[0]):
             room.scores[room.touched[k]] = 0.0
-        example[box] = low[box]
+        put(example[box], low[box])
         points = 1
         for i in range(axes):
             points *= high[box, i] - low[box, i] + 1
@@ -411,11 +413,11 @@ def examine(
                     width = high[box, i] - low[box, i] + 1
                     room.low[i] = room.high[i] = low[box, i] + rest % width
                     rest //= width
-                here = _bound(woods, room, who, 0)
+                here = _bound(woods, room, who, ZERO)
                 if here == DISCRIMINATORY:
                     discriminatory[box] += 1
                     differ[box, point] = True
-                    example[box] = room.low
+                    put(example[box], room.low)
                 elif here != CONSISTENT:
                     found = ASKED
                     break

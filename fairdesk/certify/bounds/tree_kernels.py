@@ -14,11 +14,10 @@ import math
 from typing import NamedTuple, get_type_hints
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.count_kernels import add, beyond, less_rounding, reach, rounded_by
-from fairdesk.certify.domain.compiled import inner
 from fairdesk.certify.domain.population_kernels import (
     TREE,
     TreeArrays,
@@ -27,6 +26,7 @@ from fairdesk.certify.domain.population_kernels import (
     weigh,
     weight_before,
 )
+from fairdesk.compiled import inner, outer, put
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -50,6 +50,8 @@ class TreeRoom(NamedTuple):
         ``(most cells, w)``, ``(2, w)``.
     support : NDArray[np.int64]
         ``(m,)``; of each node how many cells of the grid are taken.
+    axis : NDArray[np.int64]
+        ``(m,)``; of each node its axis, -1 where it has none.
     lows, spans : NDArray[np.float64]
         ``(a,)``; of each axis the least that it adds, and how much more it can add.
     messages : NDArray[np.float64]
@@ -61,6 +63,7 @@ class TreeRoom(NamedTuple):
     made: Float64
     spare: Float64
     support: Numbers
+    axis: Numbers
     lows: Float64
     spans: Float64
     messages: Float64
@@ -76,6 +79,7 @@ def tree_room(tree: TreeArrays, grid: int) -> TreeRoom:
         made=np.zeros((most, width)),
         spare=np.zeros((2, width)),
         support=np.zeros(tree.parent.size, dtype=np.int64),
+        axis=np.zeros(tree.parent.size, dtype=np.int64),
         lows=np.zeros(axes),
         spans=np.zeros(axes),
         messages=np.zeros((len(tree.parent), most)),
@@ -166,7 +170,7 @@ def _enter_axis(
         run += 1
     room.support[node] = support + longest
     for k in range(cells):
-        room.spread[first + k, : support + longest] = room.made[k, : support + longest]
+        put(room.spread[first + k, : support + longest], room.made[k])
     return steps, least, most
 
 
@@ -212,11 +216,11 @@ def _tell_parent(tree: TreeArrays, node: int, room: TreeRoom) -> None:
             for g in range(before):
                 if old[g] > 0.0:
                     add(new[g : g + support], said[:support], old[g])
-        old[: before + support - 1] = new[: before + support - 1]
+        put(old[: before + support - 1], new)
     room.support[above] = before + support - 1
 
 
-@njit(
+@outer(
     types.UniTuple(types.float64, 3)(
         TREE,
         *(types.Array(types.int64, 1, "C"), types.Array(types.int64, 1, "C")),
@@ -226,8 +230,6 @@ def _tell_parent(tree: TreeArrays, node: int, room: TreeRoom) -> None:
         types.int64,
         TREE_ROOM,
     ),
-    cache=True,
-    nogil=True,
 )
 def tree_shares(
     tree: TreeArrays,
@@ -275,7 +277,8 @@ def tree_shares(
     room.support[:] = 1
     room.spread[:, 0] = 1.0
     rounded = 0.0
-    axis = np.full(tree.parent.size, -1, dtype=np.int64)
+    axis = room.axis
+    axis[:] = -1
     for i in range(low.size):
         axis[tree.node[i]] = i
         base += room.lows[i]

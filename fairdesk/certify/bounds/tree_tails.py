@@ -14,12 +14,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.count_kernels import reach
 from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
-from fairdesk.certify.domain.compiled import inner
 from fairdesk.certify.domain.population_kernels import (
     TREE,
     TreeArrays,
@@ -29,6 +28,7 @@ from fairdesk.certify.domain.population_kernels import (
     run_of,
     weight_before,
 )
+from fairdesk.compiled import inner, outer, put
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -59,7 +59,7 @@ def _value(
     return slope[i] * place if start[i] < 0 else tables[start[i] + place - low[i]]
 
 
-@njit(types.UniTuple(types.float64, 2)(*_FORM, TREE_ROOM), cache=True, nogil=True)
+@outer(types.UniTuple(types.float64, 2)(*_FORM, TREE_ROOM))
 def tree_moments(
     tree: TreeArrays,
     low: Numbers,
@@ -122,7 +122,7 @@ def tree_moments(
     return middle + mean, math.sqrt(max(sums[0, 2] / sums[0, 0] - mean * mean, 0.0))
 
 
-@njit(types.float64(*_FORM, types.float64, types.float64, TREE_ROOM), cache=True, nogil=True)
+@outer(types.float64(*_FORM, types.float64, types.float64, TREE_ROOM))
 def tree_tail(
     tree: TreeArrays,
     low: Numbers,
@@ -157,7 +157,7 @@ def tree_tail(
     if not mass > _LEAST_MASS:
         return 1.0
     seen = room.seen
-    seen[:] = given
+    put(seen, given)
     tops = size = terms = 0.0
     for i in range(low.size):
         node = tree.node[i]

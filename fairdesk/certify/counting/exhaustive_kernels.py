@@ -15,8 +15,8 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.compiled import inner
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays, mass_of
+from fairdesk.compiled import ONE, ZERO, inner, outer, put
 from fairdesk.models.dense.forward import _LINEAR, _RELU, _activate, _widest
 from fairdesk.models.dense.simd import (
     LANES,
@@ -174,7 +174,7 @@ def _pass_on(
 ) -> int:
     """Take a block's sums of the first layer through all layers; say where the answers are."""
     source, target = 0, size
-    _bend(spare, source, layers, settings, 0)
+    _bend(spare, source, layers, settings, ZERO)
     for i in range(1, len(layers)):
         living = _living(spare, source, layers[i, 0], layers[i - 1, 3], live)
         _sum_up(
@@ -294,9 +294,10 @@ def _common(
     ready: int,
     mass: Float64,
     mass_at: Numbers,
-) -> Float64:
-    """Return how common each combination of places of the fast axes is, and all of them."""
-    common = np.ones(ready + 1)
+    common: Float64,
+) -> None:
+    """Fill in how common each combination of places of the fast axes is, and all of them."""
+    common[:] = 1.0
     per = 1
     for k in range(order.size - 1, slow - 1, -1):
         axis = order[k]
@@ -308,8 +309,10 @@ def _common(
                 times = 0
                 place = low[axis] if place == high[axis] else place + 1
         per *= high[axis] - low[axis] + 1
-    common[ready] = common[:ready].sum()
-    return common
+    whole = 0.0
+    for point in range(ready):
+        whole += common[point]
+    common[ready] = whole
 
 
 @inner()
@@ -336,9 +339,12 @@ def _sum_heads(
         _go_to(min(step + row, end - 1), order, slow, low, high, places)
         _open(owner, at, values, places, row, spare)
     for c in compared:
-        _fill_combined(owner, at, values, c, 1, spare)
+        _fill_combined(owner, at, values, c, ONE, spare)
         to, of = c * spare.size // 2, layers[0, 4]
-        _sum_up(spare, 0, weights, of, heads, to, layers, 0, every, owner.size, _LEAST)
+        _sum_up(
+            *(spare, ZERO, weights, of, heads, to),
+            *(layers, ZERO, every, owner.size, _LEAST),
+        )
 
 
 @inner()
@@ -383,7 +389,7 @@ def _show(
     """Write down who is discriminatory, as long as there is room; say how many are written down."""
     for row in range(valid):
         if apart[row] != 0 and shown < len(examples):
-            examples[shown] = places
+            put(examples[shown], places)
             _go_to_fast(b * ROWS + row, order, slow, low, high, examples[shown])
             shown += 1
     return shown
@@ -399,7 +405,7 @@ def _first_of(order: Numbers, low: Numbers, high: Numbers) -> tuple[int, int]:
     return slow, ready
 
 
-@njit("int64(int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@outer("int64(int64[::1], int64[::1], int64[::1])")
 def steps(order: Numbers, low: Numbers, high: Numbers) -> int:
     """Count the steps in which `count` goes through a box."""
     slow, _ = _first_of(order, low, high)
@@ -433,9 +439,9 @@ def _people(
     total = 0.0
     for row in range(valid):
         if apart[row] != 0:
-            here[:] = places
+            put(here, places)
             _go_to_fast(b * ROWS + row, order, slow, low, high, here)
-            end[:] = high
+            put(end, high)
             for axis in order:
                 end[axis] = here[axis]
             total += mass_of(tree, here, end, given, seen, messages)
@@ -538,7 +544,8 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
     tail = inputs - head
     kept = np.zeros(blocks * tail * ROWS, np.float32)
     _write_out(low, high, order, slow, ready, owner[head:], at[head:], values, kept)
-    common = _common(low, high, order, slow, ready, mass, mass_at)
+    common = np.empty(ready + 1)
+    _common(low, high, order, slow, ready, mass, mass_at, common)
     # the first layer's weights, with room for what was summed up before them as their biases
     stride = (inputs + 1) * width
     first = weights[layers[0, 4] : layers[0, 4] + (units + width - 1) // width * stride].copy()
@@ -574,8 +581,8 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
             _fill_combined(owner[head:], at[head:], values, c, blocks, kept)
             for b in range(blocks):
                 _sum_up(
-                    *(kept, b * tail * ROWS, first, head * width, spare, 0),
-                    *(layers, 0, every, tail, _least(layers, 0)),
+                    *(kept, b * tail * ROWS, first, head * width, spare, ZERO),
+                    *(layers, ZERO, every, tail, _least(layers, ZERO)),
                 )
                 ended = _pass_on(spare, size, layers, settings, weights, live)
                 to = (c * blocks + b) * ROWS

@@ -5,17 +5,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
+from fairdesk.compiled import outer, put
 
 
-@njit(
+@outer(
     "void(int64[::1], int32[::1], int32[::1], int16[::1], int64[::1], int64[:, ::1],"
     " int64[:, ::1])",
-    cache=True,
-    nogil=True,
 )
 def narrow(
     nodes: NDArray[np.int64],
@@ -49,11 +47,9 @@ def narrow(
             node, above = above, parent[above]
 
 
-@njit(
+@outer(
     "int64(int64[::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int16[::1],"
     " int64[::1], int32[::1], int32[::1], int32[::1], int8[::1], int64)",
-    cache=True,
-    nogil=True,
 )
 def carve(
     nodes: NDArray[np.int64],
@@ -110,7 +106,7 @@ def carve(
     return count
 
 
-@njit("void(int32[::1], int8[::1], int8[::1])", cache=True, nogil=True)
+@outer("void(int32[::1], int8[::1], int8[::1])")
 def uniform_below(
     first: NDArray[np.int32], verdict: NDArray[np.int8], uniform: NDArray[np.int8]
 ) -> None:
@@ -133,10 +129,8 @@ def uniform_below(
             uniform[node] = uniform[one] if uniform[one] == uniform[one + 1] else 0
 
 
-@njit(
+@outer(
     "void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1], int64[:, ::1])",
-    cache=True,
-    nogil=True,
 )
 def points(
     low: Places,
@@ -158,7 +152,7 @@ def points(
     """
     for n in range(len(box)):
         own, left = box[n], number[n]
-        places[n] = low[own]
+        put(places[n], low[own])
         i = low.shape[1]
         while left > 0 and i > 0:
             i -= 1

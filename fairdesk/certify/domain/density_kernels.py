@@ -10,7 +10,6 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.compiled import inner
 from fairdesk.certify.domain.population_kernels import (
     TREE,
     TreeArrays,
@@ -21,6 +20,7 @@ from fairdesk.certify.domain.population_kernels import (
     weigh,
     weight_before,
 )
+from fairdesk.compiled import inner, put
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -103,10 +103,11 @@ def densest(
     cells = tree.cells.max()
     messages = np.empty((tree.parent.size, cells))
     told, spare = np.empty(cells), np.empty(cells)
+    path = np.empty(tree.parent.size, dtype=np.int64)
     for b in range(len(low)):
         axis[b], cut[b], gain[b] = -1, 0, 0.0
         weigh(tree, low[b], high[b], given, seen)
-        whole[:] = seen
+        put(whole, seen)
         total = gathered(tree, whole, messages)
         if not total > 0.0:
             continue
@@ -114,7 +115,7 @@ def densest(
             if low[b, i] == high[b, i]:
                 continue
             node = tree.node[i]
-            downwards(tree, node, seen, messages, told, spare)
+            downwards(tree, node, seen, messages, told, spare, path)
             for other in range(node + 1, tree.parent.size):
                 if tree.parent[other] == node:
                     for k in range(tree.cells[node]):

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.compiled import inner
+from fairdesk.compiled import inner, put
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -132,7 +132,7 @@ def run_end(tree: TreeArrays, axis: int, run: int, high: int) -> int:
 @inner()
 def weigh(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, seen: Float64) -> None:
     """Fill in which share of each cell is in a box: of nodes without an axis what is given."""
-    seen[:] = given
+    put(seen, given)
     for i in range(low.size):
         node = tree.node[i]
         first = tree.first[node]
@@ -204,13 +204,18 @@ def masses(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, out: F
 
 @inner()
 def downwards(
-    tree: TreeArrays, node: int, seen: Float64, messages: Float64, told: Float64, spare: Float64
+    tree: TreeArrays,
+    node: int,
+    seen: Float64,
+    messages: Float64,
+    told: Float64,
+    spare: Float64,
+    path: Numbers,
 ) -> None:
     """Fill ``told`` with the mass that each cell of a node would have, were all of it in the box.
 
     Without what the node itself and its children say; ``seen`` is as `weigh` fills it.
     """
-    path = np.empty(tree.parent.size, dtype=np.int64)
     length = 0
     while node > 0:
         path[length] = node
@@ -245,16 +250,17 @@ def _median(
     messages: Float64,
     told: Float64,
     spare: Float64,
+    path: Numbers,
 ) -> int:
     """Return the place of an axis up to which about half of a box's mass is, the last one never."""
     weigh(tree, low, high, given, seen)
-    whole[:] = seen
+    put(whole, seen)
     total = gathered(tree, whole, messages)
     middle = (low[axis] + high[axis]) >> 1
     if not total > 0.0:
         return middle
     node = tree.node[axis]
-    downwards(tree, node, seen, messages, told, spare)
+    downwards(tree, node, seen, messages, told, spare, path)
     for other in range(node + 1, tree.parent.size):
         if tree.parent[other] == node:
             for k in range(tree.cells[node]):
@@ -302,8 +308,9 @@ def medians(
     cells = tree.cells.max()
     messages = np.empty((tree.parent.size, cells))
     told, spare = np.empty(cells), np.empty(cells)
+    path = np.empty(tree.parent.size, dtype=np.int64)
     for b in range(len(low)):
         if axis[b] >= 0:
             out[b] = _median(
-                *(tree, low[b], high[b], axis[b], given, seen, whole, messages, told, spare)
+                *(tree, low[b], high[b], axis[b], given, seen, whole, messages, told, spare, path)
             )

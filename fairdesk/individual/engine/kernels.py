@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from fairdesk.compiled import inner, put
 from fairdesk.results.events import Rows
 
 Keys = NDArray[np.uint64]
@@ -25,7 +26,7 @@ Value = TypeVar("Value", np.float32, np.float64)
 WINDOW = 16
 
 
-@njit("uint64(uint64, int64)", cache=True, nogil=True)
+@inner()
 def _number(bits: np.uint64, column: int) -> np.uint64:
     """Return the number of a code in a column: the splitmix64 generator at a place of its own."""
     key = bits + np.uint64(column + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -64,7 +65,7 @@ def row_keys(rows: Rows) -> Keys:
     return keys
 
 
-@njit("float64(float64, float64, float64, float64, float64)", cache=True, nogil=True)
+@inner()
 def _clipped(code: float, low: float, high: float, grid: float, spacing: float) -> float:
     """Put a code on the grid and into the range, to the last bit as `Domain.clip`."""
     if spacing > 0:
@@ -143,7 +144,7 @@ def rows_around(rows: Rows, which: Numbers, columns: Numbers, codes: Rows) -> Ro
     around = np.empty((len(which), rows.shape[1]))
     for m in range(len(which)):
         i, v = divmod(which[m], len(columns) + 1)
-        around[m] = rows[i]
+        put(around[m], rows[i])
         if v > 0:
             around[m, columns[v - 1]] = codes[i, v - 1]
     return around
@@ -202,8 +203,8 @@ def go_back(
     """Bring walkers who did not hit back to their starts, with their first odds, in place."""
     for i in range(len(rows)):
         if not hit[i]:
-            rows[i] = starts[i]
-            odds[i] = first_odds[i]
+            put(rows[i], starts[i])
+            put(odds[i], first_odds[i])
             successes[i] = 0
 
 
@@ -234,7 +235,7 @@ def members(rows: Rows, which: Numbers, protected: Numbers, combinations: Rows) 
     everyone = np.empty((len(which), rows.shape[1]))
     for m in range(len(which)):
         i, c = divmod(which[m], len(combinations))
-        everyone[m] = rows[i]
+        put(everyone[m], rows[i])
         for p in range(len(protected)):
             everyone[m, protected[p]] = combinations[c, p]
     return everyone
@@ -243,10 +244,10 @@ def members(rows: Rows, which: Numbers, protected: Numbers, combinations: Rows) 
 # -- which keys are equal ---------------------------------------------------------------------
 
 
-@njit("int64(uint64, int64)", cache=True, nogil=True)
-def _home(key: np.uint64, size: int) -> int:
+@inner()
+def _home(key: np.uint64, size: int) -> np.int64:
     """Return the slot where a key belongs; a greater key's is never before a lesser one's."""
-    return int(((key >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32))
+    return np.int64(((key >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32))
 
 
 @njit("UniTuple(int64[::1], 2)(uint64[::1])", cache=True, nogil=True)
@@ -393,13 +394,13 @@ def keep(keys: Keys, answers: NDArray[Value], slots: Keys, kept: NDArray[Value])
 # A slot holds a key whose last bit is the verdict; 0 is free.
 
 
-@njit("uint64(uint64)", cache=True, nogil=True)
+@inner()
 def _cleared(key: np.uint64) -> np.uint64:
     """Return a key as it is held with a verdict of no."""
     return max(key & ~np.uint64(1), np.uint64(2))
 
 
-@njit("int64(uint64, uint64[::1])", cache=True, nogil=True)
+@inner()
 def _place(key: np.uint64, slots: Keys) -> int:
     """Return the slot of a cleared key, or the free one where it would be."""
     slot: int = _home(key, len(slots))
@@ -483,7 +484,7 @@ def spread(slots: Keys, size: int) -> None:
                 continue
         if count == len(waiting):
             longer = np.empty(2 * count, np.uint64)
-            longer[:count] = waiting
+            put(longer[:count], waiting)
             waiting = longer
         waiting[count] = key
         count += 1

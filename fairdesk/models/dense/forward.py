@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from fairdesk.compiled import inner
 from fairdesk.models.dense.simd import (
     LANES,
     MOST_UNITS,
@@ -55,19 +56,19 @@ _C0, _C1, _C2 = (np.float32(x) for x in (1.9875691500e-4, 1.3981999507e-3, 8.333
 _C3, _C4, _C5 = (np.float32(x) for x in (4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1))
 
 
-@njit
+@inner()
 def _at_least(x: np.float32, least: np.float32) -> np.float32:
     """Unlike `max`, this lets what is no number stay so."""
     return least if x < least else x  # noqa: FURB136 - see above
 
 
-@njit
+@inner()
 def _at_most(x: np.float32, most: np.float32) -> np.float32:
     """As `_at_least`."""
     return most if x > most else x  # noqa: FURB136 - see above
 
 
-@njit
+@inner()
 def _power(x: np.float32) -> tuple[np.float32, np.float32, np.float32]:
     """Take ``exp(x)`` apart: ``(1 + rest) * first * second``, these two being powers of 2."""
     x = _at_most(_at_least(x, _LEAST_POWER), _MOST_POWER)
@@ -83,32 +84,32 @@ def _power(x: np.float32) -> tuple[np.float32, np.float32, np.float32]:
     return rest * x * x + x, first, second
 
 
-@njit
+@inner()
 def _exp(x: np.float32) -> np.float32:
     rest, first, second = _power(x)
     return (_ONE + rest) * first * second
 
 
-@njit
+@inner()
 def _expm1(x: np.float32) -> np.float32:
     """Return ``exp(x) - 1`` for a number that is not above 0."""
     rest, first, second = _power(x)
     return rest * first * second + (first * second - _ONE)
 
 
-@njit
+@inner()
 def _logistic(x: np.float32) -> np.float32:
     return _ONE / (_ONE + _exp(-x))
 
 
-@njit
+@inner()
 def _tanh(x: np.float32) -> np.float32:
     change = _expm1(-_TWO * abs(x))
     size = -change / (change + _TWO)
     return -size if x < _NOUGHT else size
 
 
-@njit
+@inner()
 def _bend(values: Float32, kind: int, alpha: np.float32, ceiling: np.float32) -> None:
     """Apply an activation without an exponential function, in place."""
     if kind == _RELU:
@@ -125,7 +126,7 @@ def _bend(values: Float32, kind: int, alpha: np.float32, ceiling: np.float32) ->
             values[i] = _NOUGHT if values[i] <= alpha else values[i]
 
 
-@njit
+@inner()
 def _curve(values: Float32, kind: int, alpha: np.float32) -> None:
     """Apply one of the others, in place."""
     if kind == _ELU:
@@ -152,7 +153,7 @@ def _curve(values: Float32, kind: int, alpha: np.float32) -> None:
             )
 
 
-@njit
+@inner()
 def _activate(values: Float32, kind: int, alpha: np.float32, ceiling: np.float32) -> None:
     """Apply an activation to ``(units * ROWS,)`` sums, in place."""
     if kind == _SOFTMAX:
@@ -164,7 +165,7 @@ def _activate(values: Float32, kind: int, alpha: np.float32, ceiling: np.float32
         _curve(values, kind, alpha)
 
 
-@njit
+@inner()
 def _softmax(values: Float32) -> None:
     """Make shares of a whole of all units' numbers, row by row, in place."""
     for row in range(ROWS):
@@ -179,7 +180,7 @@ def _softmax(values: Float32) -> None:
             values[i] /= whole
 
 
-@njit
+@inner()
 def _sum_up(source: Float32, weights: Float32, target: Float32, layer: Shape) -> None:
     """Compute a layer before its activation; but no ReLU has anything below nought."""
     inputs, units, width, kind, at = layer[0], layer[1], layer[2], layer[3], layer[4]
@@ -202,7 +203,7 @@ def _sum_up(source: Float32, weights: Float32, target: Float32, layer: Shape) ->
         at += (inputs + 1) * width
 
 
-@njit
+@inner()
 def _widest(layers: Shape) -> int:
     """Return room for the numbers of any layer, and for units that only fill up."""
     widest = 0
@@ -211,7 +212,7 @@ def _widest(layers: Shape) -> int:
     return widest + MOST_UNITS
 
 
-@njit
+@inner()
 def _load(matrix: Float64, start: int, centre: Float64, target: Float32) -> None:
     """Turn a block of rows; where there are not enough, the last one is repeated."""
     last = len(matrix) - 1
@@ -269,7 +270,7 @@ def forward(
                 answers[start + row, unit] = source[unit * ROWS + row]
 
 
-@njit
+@inner()
 def _bend_back(
     changes: Float32, values: Float32, kind: int, alpha: np.float32, ceiling: np.float32
 ) -> None:
@@ -288,7 +289,7 @@ def _bend_back(
             changes[i] *= _ONE if values[i] > alpha else _NOUGHT
 
 
-@njit
+@inner()
 def _curve_back(
     changes: Float32, values: Float32, answers: Float32, kind: int, alpha: np.float32
 ) -> None:
@@ -317,7 +318,7 @@ def _curve_back(
             changes[i] *= _logistic(values[i]) + silu
 
 
-@njit
+@inner()
 def _activate_back(
     changes: Float32,
     values: Float32,
@@ -338,7 +339,7 @@ def _activate_back(
         _curve_back(changes, values, answers, kind, alpha)
 
 
-@njit
+@inner()
 def _softmax_back(changes: Float32, values: Float32) -> None:
     """In double precision, for near 1 an answer has no digits left for what it lacks."""
     for row in range(ROWS):

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from fairdesk.compiled import inner
 from fairdesk.results.events import Rows
 
 Float64 = NDArray[np.float64]
@@ -16,7 +17,7 @@ _SUBTRACT, _DIVIDE, _MULTIPLY = range(3)
 _BLOCK = 64
 
 
-@njit
+@inner()
 def _look_up(
     rows: Rows,
     start: int,
@@ -38,7 +39,7 @@ def _look_up(
     return fine
 
 
-@njit
+@inner()
 def _compute(inputs: Float64, start: int, end: int, i: int, operation: int, by: float) -> None:
     """Do one step for some rows of an input, in place."""
     if operation == _SUBTRACT:

@@ -22,7 +22,7 @@ from fairdesk.certify.bounds.dense.state import (
     OPEN,
     Float64,
 )
-from fairdesk.certify.domain.compiled import inner
+from fairdesk.compiled import ZERO, inner
 from fairdesk.models.structure.dense_layers import ACTIVATIONS
 
 # the places of activations in `ACTIVATIONS`, by which these loops know them
@@ -145,7 +145,7 @@ def _steepness(kind: int, alpha: float, x: float) -> float:  # noqa: PLR0911 - a
     if kind == SOFTSIGN:
         return 1.0 / ((1.0 + abs(x)) * (1.0 + abs(x)))
     if kind == SOFTPLUS:
-        return _value(SIGMOID, 0.0, x)
+        return _value(ZERO + SIGMOID, 0.0, x)
     if kind == EXPONENTIAL:
         return _value(kind, alpha, x)
     if kind == ELU:

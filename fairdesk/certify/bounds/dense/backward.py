@@ -38,7 +38,7 @@ from fairdesk.certify.bounds.dense.state import (
     Room,
 )
 from fairdesk.certify.bounds.dense.truncation import cut_later
-from fairdesk.certify.domain.compiled import ZERO, inner, part
+from fairdesk.compiled import ZERO, inner, put
 
 
 @inner(fastmath=FAST)
@@ -120,7 +120,7 @@ def _back(network: Network, layer: int, count: int, hangs: float, room: Room) ->
         for r in range(count):
             slopes = current[r, :units]
             if hangs > 0.0:
-                room.pulls[r, first:last] = slopes
+                put(room.pulls[r, first:last], slopes)
                 for j in range(units):
                     hanging[j] += hangs * abs(slopes[j])
             room.constant[r] += _through(slopes, below, below_at, above, above_at, bias, eps)
@@ -165,7 +165,7 @@ def lowest(
     return value
 
 
-@part()
+@inner()
 def _open_rows(network: Network, layer: int, again: int, room: Room) -> int:
     """Write down the rows of a layer's units that may bend, for `_back`; tells how many.
 
@@ -192,7 +192,7 @@ def _open_rows(network: Network, layer: int, again: int, room: Room) -> int:
     return count
 
 
-@part()
+@inner()
 def _tighten(
     network: Network,
     layer: int,
@@ -225,7 +225,7 @@ def _tighten(
             if truncating:
                 side, j = int(room.side[u] < 0), u - network.shape[layer, FIRST]
                 room.sided[side, j] = 1
-                room.sides[side, j] = form
+                put(room.sides[side, j], form)
                 room.sides_at[side, j] = constants[r] + more
             # both bounds are true: should they cross, then only by rounding; NaN is neither
             if room.side[u] > 0 and bound > of[LOW, u]:
@@ -294,7 +294,7 @@ def bounded(
     return off
 
 
-@part()
+@inner()
 def _bound_margins(
     network: Network, who: Numbers, bundle: int, low: Numbers, high: Numbers, room: Room
 ) -> None:
@@ -308,7 +308,7 @@ def _bound_margins(
                 room.bounds[v, p] = bound
 
 
-@part()
+@inner()
 def _forward(
     network: Network,
     who: Numbers,
@@ -339,7 +339,7 @@ def _forward(
     return fine
 
 
-@part()
+@inner()
 def _interval_margins(network: Network, who: Numbers, room: Room) -> float:
     """Bound the margins by intervals, and learn what they are off; gives the most of that."""
     of, last = room.units, len(network.shape) - 1
@@ -366,7 +366,7 @@ def _interval_margins(network: Network, who: Numbers, room: Room) -> float:
     return largest
 
 
-@part()
+@inner()
 def _form_margins(network: Network, who: Numbers, bundle: int, room: Room) -> None:
     """Find forms below the margins, and below them with the other sign."""
     last, count = len(network.shape) - 1, 2 * len(network.rows)
@@ -379,7 +379,7 @@ def _form_margins(network: Network, who: Numbers, bundle: int, room: Room) -> No
     _back(network, last, count, 1.0, room)
     for p in range(count):
         form = room.kept[bundle, p]
-        form[:] = room.forms[p]
+        put(form, room.forms[p])
         for v in who:
             room.constants[v, p] = room.constant[p] + form[base + v]
             room.bundle[v] = bundle

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from fairdesk.certify.bounds.dense.state import FAST, FEW, WORTH, Float64, Network, Numbers, Room
-from fairdesk.certify.domain.compiled import inner, part
+from fairdesk.compiled import inner
 
 
 @inner()
@@ -91,7 +91,7 @@ def ends(axes: Numbers, i: int, low: Numbers, high: Numbers, form: Float64) -> t
     return least, most
 
 
-@part()
+@inner()
 def clip(network: Network, limit: float, low: Numbers, high: Numbers, room: Room) -> bool:
     """Narrow a box, in place, to where a common form is not above a limit: all else is consistent.
 

@@ -20,11 +20,11 @@ from fairdesk.certify.bounds.dense.state import (
 )
 from fairdesk.certify.bounds.dense.truncation import taken_of
 from fairdesk.certify.bounds.tree_kernels import tree_shares
-from fairdesk.certify.domain.compiled import ONE, ZERO, inner, part
 from fairdesk.certify.domain.population_kernels import mass_of
+from fairdesk.compiled import ONE, ZERO, inner
 
 
-@part()
+@inner()
 def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     """Return the population's share of a box."""
     mass = 1.0
@@ -36,7 +36,7 @@ def _mass(network: Network, low: Numbers, high: Numbers) -> float:
     return mass
 
 
-@part()
+@inner()
 def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> bool:
     """Return whether a box holds enough of the population to count it."""
     if not network.given.size:
@@ -46,13 +46,13 @@ def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> b
     return mass > network.limits[PEOPLED]
 
 
-@part()
+@inner()
 def is_peopled(network: Network, low: Numbers, high: Numbers) -> bool:
     """Return whether a box holds enough of the product of the marginals to count it."""
     return _mass(network, low, high) > network.limits[MASS]
 
 
-@part()
+@inner()
 def place(network: Network, low: Numbers, room: Room) -> None:
     """Find where the tables of forms begin for a box: ``room.start``."""
     axes = low.size
@@ -61,7 +61,7 @@ def place(network: Network, low: Numbers, room: Room) -> None:
         room.start[i] = entry - axes + low[i] if entry >= 0 else -1
 
 
-@part()
+@inner()
 def count(
     network: Network,
     who: Numbers,
@@ -161,13 +161,13 @@ def _beyond(
     return over, between, over_mass, between_mass, over_people, between_people
 
 
-@part()
+@inner()
 def _upper(network: Network) -> int:
     """Return the decision where the only margin is above 0."""
     return network.decision[0] if network.needs[0, 0] else network.decision[1]
 
 
-@part()
+@inner()
 def _band(
     network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room
 ) -> tuple[float, float]:

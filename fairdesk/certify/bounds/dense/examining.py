@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import get_type_hints
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from fairdesk.certify.bounds.dense.backward import bounded, winner
 from fairdesk.certify.bounds.dense.clipping import agree, clip
@@ -41,8 +41,8 @@ from fairdesk.certify.bounds.dense.state import (
 )
 from fairdesk.certify.bounds.dense.truncation import cut_first, price
 from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
-from fairdesk.certify.domain.compiled import ONE, ZERO, inner, part
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays
+from fairdesk.compiled import ONE, ZERO, inner, outer, put
 
 
 @inner()
@@ -60,7 +60,7 @@ def _decide(network: Network, decision: int, out: Float64) -> None:
     out[6] = 1.0 if decision == network.favourable else 0.0
 
 
-@part()
+@inner()
 def _bundle(network: Network, who: Numbers, room: Room) -> int:
     """Choose which combinations are bounded together: neighbours that make little difference.
 
@@ -79,7 +79,8 @@ def _bundle(network: Network, who: Numbers, room: Room) -> int:
         if k == 0 or size >= together or (spread > apart and size >= who.size / together):
             room.until[count] = k
             count, size = count + (k > 0), 0
-            ends[0], ends[1] = own, own
+            put(ends[0], own)
+            put(ends[1], own)
         for u in range(own.size):
             ends[0, u], ends[1, u] = min(ends[0, u], own[u]), max(ends[1, u], own[u])
         size += 1
@@ -87,7 +88,7 @@ def _bundle(network: Network, who: Numbers, room: Room) -> int:
     return count + (size > 0)
 
 
-@part()
+@inner()
 def _examined(
     network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> tuple[int, int, float]:
@@ -134,7 +135,7 @@ def _examined(
     return UNDECIDED, gaps(network, low, high, room), off
 
 
-@part()
+@inner()
 def _count(
     network: Network, who: Numbers, low: Numbers, high: Numbers, out: Float64, room: Room
 ) -> None:
@@ -162,12 +163,13 @@ def _count(
         if points or people or marginals:
             own = room.counted
             count(network, who, low, high, points, marginals, people, own, room)
-            np.maximum(out, own, out)
+            for k in range(out.size):
+                out[k] = max(out[k], own[k])
     for k in (0, 2, 4):
         out[k + 1] = min(out[k + 1], 1.0 - out[k])
 
 
-@part()
+@inner()
 def _truncate(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> None:
     """Make the forms anew, of lines that hold on truncated ranges, where that pays."""
     enter(network, low, high, room)
@@ -215,14 +217,12 @@ _INTEGERS, _REALS = types.Array(types.int64, 1, "C"), types.Array(types.float64,
 _BOXES = types.Array(types.int64, 2, "C")
 
 
-@njit(
+@outer(
     types.float64(
         *(_typed(Network), types.Array(types.int64, 2, "C"), _BOXES, _BOXES, _INTEGERS),
         *(types.int64, types.int64, _INTEGERS, types.Array(types.float64, 2, "C"), _INTEGERS),
         _typed(Room),
     ),
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def examine(

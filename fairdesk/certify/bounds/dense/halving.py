@@ -19,7 +19,7 @@ from fairdesk.certify.bounds.dense.state import (
     Numbers,
     Room,
 )
-from fairdesk.certify.domain.compiled import inner, part
+from fairdesk.compiled import inner
 
 
 @inner()
@@ -56,7 +56,7 @@ def gaps(network: Network, low: Numbers, high: Numbers, room: Room) -> int:
     return chosen
 
 
-@part()
+@inner()
 def _gain(
     network: Network, i: int, low: Numbers, high: Numbers, weights: Float64, room: Room
 ) -> float:

@@ -22,7 +22,7 @@ from fairdesk.certify.bounds.dense.state import (
     Numbers,
     Room,
 )
-from fairdesk.certify.domain.compiled import inner
+from fairdesk.compiled import inner, put
 
 
 @inner(fastmath=FAST)
@@ -58,10 +58,18 @@ def extremes(
 
 
 @inner()
+def _add(ends: Float64, more: Float64) -> None:
+    for u in range(more.shape[1]):
+        ends[0, u] += more[0, u]
+        ends[1, u] += more[1, u]
+
+
+@inner()
 def enter(network: Network, low: Numbers, high: Numbers, room: Room) -> None:
     """Look at a box: its middle, and the first layer's sums without what combinations add."""
     first, wide = room.first, room.wide
-    first[0], first[1] = network.bias[: first.shape[1]], network.bias[: first.shape[1]]
+    put(first[0], network.bias)
+    put(first[1], network.bias)
     wide[:] = 0.0
     for i in range(low.size):
         count, tree = network.axes[i, 0], network.axes[i, 1]
@@ -71,9 +79,9 @@ def enter(network: Network, low: Numbers, high: Numbers, room: Room) -> None:
             _add_slope(network.slopes[i], room.middle[i], room.half[i], first[0], first[1])
             continue
         extremes(network.least, network.most, tree, count, low[i], high[i], room.ends)
-        first += room.ends
+        _add(first, room.ends)
         if network.axes[i, 2] < 0:
-            wide += room.ends
+            _add(wide, room.ends)
 
 
 @inner()

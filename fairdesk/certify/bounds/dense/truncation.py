@@ -40,7 +40,7 @@ from fairdesk.certify.bounds.dense.state import (
     Room,
 )
 from fairdesk.certify.bounds.tree_tails import tree_moments, tree_tail
-from fairdesk.certify.domain.compiled import inner, part
+from fairdesk.compiled import ZERO, inner
 
 #: How many standard deviations from its mean a range may end.
 _ENDS = (1.2, 1.5, 1.8, 2.1, 2.4, 2.7, 3.1)
@@ -142,7 +142,7 @@ def _positive_part(mean: float, deviation: float) -> float:
     return mean * _tail(-x) + deviation * 0.3989422804014327 * math.exp(-0.5 * x * x)
 
 
-@part()
+@inner()
 def price(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> float:
     """Say what a unit's gap costs: the share of the box that it keeps undecided, estimated.
 
@@ -263,11 +263,11 @@ def _may_be_cut(network: Network, layer: int) -> bool:
     return network.shape[layer, KIND] == RELU and network.settings[layer, 1] == np.inf
 
 
-@part()
+@inner()
 def cut_first(network: Network, who: Numbers, low: Numbers, high: Numbers, room: Room) -> None:
     """Truncate the sums of the first layer, which combinations share, in ``room.first``."""
     cuts, h = room.cuts, network.first_off.size
-    if not _may_be_cut(network, 0):
+    if not _may_be_cut(network, ZERO):
         return
     size = network.entries.size // h
     steps, beyond = _steps(network)
@@ -342,7 +342,7 @@ def _keep(
     return True
 
 
-@part()
+@inner()
 def cut_later(network: Network, layer: int, low: Numbers, high: Numbers, room: Room) -> None:
     """Truncate the sums of a later layer, of which ``room.sides`` holds forms on both sides."""
     cuts, of = room.cuts, room.units
