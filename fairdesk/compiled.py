@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
@@ -13,6 +14,31 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import PassManager
 from numpy.typing import NDArray
+
+import fairdesk
+
+try:
+    from numba.core.caching import UserProvidedCacheLocator
+except ImportError:  # an older numba, which asks for none
+    from numba.core.caching import _UserProvidedCacheLocator as UserProvidedCacheLocator
+
+_HOME = Path(fairdesk.__file__).resolve().parent.parent
+
+
+class Locator(UserProvidedCacheLocator):
+    """Where in numba's cache a function is kept: by what FairDesk calls it, not by where it lies.
+
+    So another copy of the same loops finds what was compiled for the first. numba takes it from the
+    environment variable ``NUMBA_CACHE_LOCATOR_CLASSES``.
+    """
+
+    @classmethod
+    def get_suitable_cache_subpath(cls, py_file: str) -> str:
+        """Return the folder of a source file: its package's name."""
+        folder = Path(py_file).resolve().parent
+        if not folder.is_relative_to(_HOME):
+            return super().get_suitable_cache_subpath(py_file)
+        return ".".join(folder.relative_to(_HOME).parts)
 
 
 class _Library(JITCodeLibrary):

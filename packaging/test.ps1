@@ -6,5 +6,6 @@ Set-Location $Repo
 $env:QT_QPA_PLATFORM = "offscreen"
 # compiled once for the tests and all the processes that they start, instead of by each of them
 $env:NUMBA_CACHE_DIR = & (Join-Path $Scripts "python.exe") -m fairdesk.audit.sandbox.kernel_cache
+$env:NUMBA_CACHE_LOCATOR_CLASSES = "fairdesk.compiled.Locator"
 & (Join-Path $Scripts "python.exe") -m pytest @args
 exit $LASTEXITCODE

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 
 import hypothesis
 import pytest
 
+from fairdesk.audit.sandbox.folders import CACHE_NAMES
 from tests.sizes import many
 
+# before any loop is loaded, and for all that the tests start
+os.environ.update(CACHE_NAMES)
 # A deadline is a time that is asserted, and machines are busy.
 hypothesis.settings.register_profile("fairdesk", deadline=None, max_examples=many(100))
 hypothesis.settings.load_profile("fairdesk")

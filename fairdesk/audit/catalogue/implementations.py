@@ -135,8 +135,9 @@ def loops_of(
 def is_compiled(loops: Iterable[str], kept: Path) -> bool:
     """Return whether loops need not be compiled: they are loaded, or in a folder."""
     return all(
-        module in sys.modules or any(kept.glob(f"*/{module.rpartition('.')[2]}.*.nbi"))
+        module in sys.modules or any((kept / package).glob(f"{name}.*.nbi"))
         for module in loops
+        for package, _, name in (module.rpartition("."),)
     )
 
 

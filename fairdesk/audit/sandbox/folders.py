@@ -40,6 +40,8 @@ FOLDERS = {
     "XDG_CACHE_HOME": "cache",
     "NUMBA_CACHE_DIR": "compiled",
 }
+#: How the compiler names what it keeps: so that it is found wherever FairDesk lies.
+CACHE_NAMES = {"NUMBA_CACHE_LOCATOR_CLASSES": "fairdesk.compiled.Locator"}
 
 #: Libraries of Python alone that have no wheel: an environment of its own is lent FairDesk's copy.
 _LENT = ("lime",)

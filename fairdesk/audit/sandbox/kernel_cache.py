@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -23,8 +24,7 @@ from time import monotonic, sleep, time
 
 import platformdirs
 
-import fairdesk
-from fairdesk.audit.sandbox.folders import locked, package_folder
+from fairdesk.audit.sandbox.folders import CACHE_NAMES, locked, package_folder
 
 #: The modules with compiled loops.
 MODULES = (
@@ -120,7 +120,9 @@ def make() -> Path:
         package_home = str(package_folder().parent)
         compiling = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             (sys.executable, "-P", "-m", "fairdesk.audit.sandbox.kernel_cache", making, str(made)),
-            env=os.environ | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
+            env=os.environ
+            | CACHE_NAMES
+            | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -205,15 +207,28 @@ def _turn(path: Path) -> int:
 
 
 def _folder() -> Path:
-    """Name the folder for this interpreter, these sources and this compiler."""
-    parts = [sys.executable, sys.version, fairdesk.__version__]
-    with suppress(metadata.PackageNotFoundError):
-        parts.append(metadata.version("numba"))
+    """Name the folder for this version of Python, this processor, these loops and this compiler.
+
+    By what these are and not by where they lie: other copies of FairDesk use it too.
+    """
+    parts = [sys.version.encode(), _processor()]
+    for name in ("numba", "llvmlite", "numpy"):
+        with suppress(metadata.PackageNotFoundError):
+            parts.append(metadata.version(name).encode())
     for module in MODULES:
         source = package_folder().joinpath(*module.split(".")[1:]).with_suffix(".py")
-        parts += [str(source), str(source.stat().st_mtime_ns)]
-    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:20]
-    return compiled_home() / key
+        parts += [module.encode(), source.read_bytes()]
+    key = hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in parts))
+    return compiled_home() / key.hexdigest()[:20]
+
+
+def _processor() -> bytes:
+    """Return what tells processors apart that run different machine code."""
+    with suppress(OSError):
+        lines = Path("/proc/cpuinfo").read_bytes().splitlines()
+        told = (b"model name", b"flags", b"CPU part", b"Features")
+        return b"\n".join(sorted({each for each in lines if each.startswith(told)}))
+    return f"{platform.machine()} {platform.processor()}".encode()
 
 
 def compiled_home() -> Path:

@@ -20,7 +20,14 @@ from fairdesk.audit.sandbox.confining import (
     LONGEST_FILE,
     memory_limit,
 )
-from fairdesk.audit.sandbox.folders import FOLDERS, PASSED, PASSED_PREFIX, SandboxDirs, user_home
+from fairdesk.audit.sandbox.folders import (
+    CACHE_NAMES,
+    FOLDERS,
+    PASSED,
+    PASSED_PREFIX,
+    SandboxDirs,
+    user_home,
+)
 
 #: Where programs keep the sockets by which they are reached.
 _LOCAL_SOCKETS = ("/run", "/var/run", "/tmp", "/private/var/run")  # noqa: S108 - only looked for
@@ -34,7 +41,7 @@ WORDS = frozenset(
     {
         *("PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONUSERBASE", "HDF5_USE_FILE_LOCKING"),
         *("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "LOKY_MAX_CPU_COUNT"),
-        "TF_CPP_MIN_LOG_LEVEL",
+        *("TF_CPP_MIN_LOG_LEVEL", *CACHE_NAMES),
     }
 )
 

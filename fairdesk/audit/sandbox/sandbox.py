@@ -28,6 +28,7 @@ import platformdirs
 
 from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.sandbox.folders import (
+    CACHE_NAMES,
     FOLDERS,
     OLDER,
     PASSED,
@@ -138,6 +139,7 @@ class Sandbox:
         return {
             **passed,
             **folders,
+            **CACHE_NAMES,
             **users,
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",

@@ -1,6 +1,8 @@
 """What confines a guest: each layer by itself, its folder, the files it is given."""
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,7 +17,13 @@ from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox import confining, kernel_cache, probe, sandbox
 from fairdesk.audit.sandbox.confinement import WHAT, Confinement, unknown
-from fairdesk.audit.sandbox.folders import PASSED, readable_paths, user_home
+from fairdesk.audit.sandbox.folders import (
+    CACHE_NAMES,
+    PASSED,
+    package_folder,
+    readable_paths,
+    user_home,
+)
 from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.sandbox.sandbox import Sandbox, clean_up
 from fairdesk.audit.worker import wire
@@ -471,3 +479,48 @@ def test_what_was_compiled_is_complete_or_not_there(caches, monkeypatch, tmp_pat
     # what a process that was killed has left behind, and not what another one has just begun
     assert not abandoned.exists()
     assert other.exists()
+
+
+#: Loads one module of loops, and says what was compiled, and where all of it would be kept.
+_LOADED = """
+import json, sys
+from numba.core import event
+from fairdesk.audit.sandbox import kernel_cache
+class Compiled(event.Listener):
+    names = []
+    def on_start(self, started):
+        self.names.append(started.data["dispatcher"].py_func.__name__)
+    def on_end(self, ended):
+        pass
+event.register("numba:compile", Compiled())
+import fairdesk.models.inputs.filling as loops
+json.dump([loops.__file__, Compiled.names, kernel_cache._folder().name], sys.stdout)
+"""
+
+
+def test_another_copy_uses_what_was_compiled_until_its_source_changes(tmp_path):
+    def loaded(copy):
+        environment = os.environ | CACHE_NAMES
+        environment |= {"PYTHONPATH": str(copy), "NUMBA_CACHE_DIR": str(tmp_path / "compiled")}
+        command = (sys.executable, "-P", "-c", _LOADED)
+        told = subprocess.run(command, env=environment, capture_output=True, check=True)
+        place, compiled, key = json.loads(told.stdout)
+        assert Path(place).is_relative_to(copy)
+        return compiled, key
+
+    first, second = tmp_path / "first", tmp_path / "second"
+    for copy in (first, second):
+        shutil.copytree(package_folder(), copy / "fairdesk", ignore=shutil.ignore_patterns("*.pyc"))
+    compiled, key = loaded(first)
+    assert "fill" in compiled
+    assert loaded(second) == ([], key)
+    source = second / "fairdesk" / "models" / "inputs" / "filling.py"
+    with source.open("a") as file:
+        file.write("# changed\n")
+    compiled, changed = loaded(second)
+    assert "fill" in compiled
+    assert changed != key
+    # a part has no file of its own in the cache: what it is a part of is kept under another key
+    with (first / "fairdesk" / "compiled.py").open("a") as file:
+        file.write("# changed\n")
+    assert loaded(first)[1] not in (key, changed)
