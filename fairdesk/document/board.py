@@ -20,7 +20,7 @@ from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording.decisions import name_of, outcome_text
 from fairdesk.wording.groups.error_rates import error_gap
-from fairdesk.wording.groups.impact_ratio import shown_of, worst_of
+from fairdesk.wording.groups.impact_ratio import higher_of, shown_of, worst_of
 from fairdesk.wording.groups.tables import people, reference_of
 from fairdesk.wording.language import fixed, say
 
@@ -357,6 +357,14 @@ def _known(
         )
     tables = decision_tables(runs)
     yield from _of_both(spec, tables, compared)
+    for table in _alone(tables).values():
+        best, higher = reference_of(table), higher_of(table)
+        if best is not None and higher:
+            yield say(
+                "{groups} are selected more often than {best}.",
+                groups=words.capital(words.joined([people(spec, table, e) for e in higher])),
+                best=people(spec, table, best),
+            )
     if message := errors_message(spec, tables):
         yield message
     if share is None:

@@ -217,6 +217,17 @@ def test_the_group_of_two_attributes_that_is_selected_least_is_named(spec):
     assert not any(each.startswith("Lowest of the groups") for each in known)
 
 
+def test_a_group_that_is_selected_more_often_than_the_reference_is_named(spec):
+    more = replace(BLACK, impact_ratio=1.3, below=False)
+    known = items(
+        board(spec, [run(1, "groups", replace(TABLE, lines=(WHITE, more)))]), phrases.KNOWN
+    )
+    assert "Women are selected more often than men." in known
+    chance = replace(TABLE, lines=(WHITE, replace(more, holm=0.4)))
+    known = items(board(spec, [run(1, "groups", chance)]), phrases.KNOWN)
+    assert not any("more often than men" in each for each in known)
+
+
 def test_groups_whose_error_rates_differ_are_named_without_numbers(spec):
     judged = replace(
         TABLE,

@@ -86,6 +86,11 @@ def shown_of(table: GroupTable) -> GroupLine | None:
     return min(lower, key=lambda line: line.impact_ratio or 0.0, default=None)
 
 
+def higher_of(table: GroupTable) -> list[GroupLine]:
+    """Return the groups that are shown to have a higher rate than the reference."""
+    return [line for line in table.lines if (line.impact_ratio or 0) > 1 and is_shown(table, line)]
+
+
 def comparisons(table: GroupTable) -> int:
     """Count the groups of a table that are compared with the reference."""
     return sum(line.p is not None for line in table.lines)
@@ -255,10 +260,9 @@ def _higher(spec: AuditSpec, table: GroupTable) -> str:
             group=people(spec, table, line),
             rate=rate_of(table, line),
             n=words.number(line.n_samples),
-            ratio=words.number(line.impact_ratio, 2),
+            ratio=words.number(line.impact_ratio or 0.0, 2),
         )
-        for line in table.lines
-        if line.impact_ratio is not None and line.impact_ratio > 1 and is_shown(table, line)
+        for line in higher_of(table)
     ]
     if not higher:
         return ""
