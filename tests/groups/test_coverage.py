@@ -22,8 +22,9 @@ from fairdesk.groups.tabular.membership import members
 from fairdesk.results.events import Measured
 from fairdesk.results.subgroups import RuleSet
 from tests.individual.conftest import integer
+from tests.sizes import many
 
-REPETITIONS = 1_000
+REPETITIONS = many(1_500)
 #: The paper's, of both sides' intervals together; and that of all rule sets' intervals together.
 STATED, TOGETHER = 0.95**2, 0.95
 #: One sample size; and stopping as soon as the margin is small enough, which here is soon. What is

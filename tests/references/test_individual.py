@@ -12,6 +12,7 @@ from tests.individual.conftest import Network, everybody, integer
 from tests.references import aequitas as plain_aequitas
 from tests.references import gradients as plain_gradients
 from tests.references import symbolic as plain_symbolic
+from tests.sizes import many
 
 DOMAIN = Domain(
     (
@@ -22,7 +23,7 @@ DOMAIN = Domain(
         integer("hours", 1, 20),
     )
 )
-SEEDS = range(4)
+SEEDS = range(many(4))
 WALKS = {"global_num": 40, "local_num": 60}
 TRIALS = {"global_iteration_limit": 40, "local_iteration_limit": 60}
 #: Of each search ours, the plain one, its options, and how far from 1 the ratio of what both find

@@ -81,7 +81,7 @@ def test_nobody_beyond_the_constraints_is_asked_or_found(domain, seed, classes):
 def test_how_many_are_asked_at_once_changes_nothing(monkeypatch, ruled, most):
     texts = (*TEXTS[3:5], "class is determined by race") if ruled else ()
     domain = Domain(ATTRIBUTES, texts, (OF_RACE,) if ruled else ())
-    options = msgspec.structs.replace(SMALL, max_iter=100 if ruled else 400, T2=most)
+    options = msgspec.structs.replace(SMALL, max_iter=100 if ruled else many(400), T2=most)
     told = []
     for ahead, samples in ((1, 1), (64, 20_000), (3, 100)):
         monkeypatch.setattr(symbolic, "AHEAD", ahead)

@@ -18,6 +18,7 @@ from fairdesk.results.shards import ShardRange, Tallied
 from tests.individual.conftest import Network, everybody
 from tests.individual.shares.test_estimate import Placed, everybody_of, verdicts
 from tests.individual.test_constrained import ATTRIBUTES, TEXTS
+from tests.sizes import many
 
 ALL = ThemisOptions(threshold=1.0)
 LARGE = Domain(
@@ -217,7 +218,7 @@ def test_every_option_says_what_it_does(field):
 
 
 #: Whole searches, each with figures at its end.
-SEARCHES, CONFIDENCE = 300, 0.8
+SEARCHES, CONFIDENCE = many(300), 0.8
 
 
 @pytest.mark.parametrize("ruled", [False, True], ids=["paired", "by rates"])
