@@ -81,8 +81,10 @@ class _Part(Compiler):
 
 # without counting who holds an array: the caller of all holds them
 _LEAN: Final = {"_nrt": False}
-#: Compile a function that Python calls, and that neither allocates nor returns an array.
-outer: Final = partial(njit, cache=True, nogil=True, **_LEAN)
+#: Compile a function that Python calls.
+whole: Final = partial(njit, cache=True, nogil=True)
+#: Compile one that neither allocates nor returns an array.
+outer: Final = partial(whole, **_LEAN)
 #: Compile a function that only other compiled ones call, and that does neither: it becomes a part
 #: of them. It has no signature, so that nothing is compiled where those are in the cache.
 inner: Final = partial(

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.types import Array, float64, int64
 from numpy.typing import NDArray
 
-from fairdesk.compiled import ZERO, inner, put
+from fairdesk.compiled import ZERO, inner, put, whole
 from fairdesk.results.events import Rows
 
 #: People who are looked at together: their sums stay in the processor's first cache.
@@ -36,11 +35,7 @@ def _starts_up_to(code: float, starts: Sums, first: int, count: int) -> int:
     return low
 
 
-@njit(
-    float64[::1](_ANY, int64[:, ::1], int64[::1], float64[::1], float64[::1]),
-    cache=True,
-    nogil=True,
-)
+@whole(float64[::1](_ANY, int64[:, ::1], int64[::1], float64[::1], float64[::1]))
 def log_density(rows: Rows, layout: Numbers, names: Numbers, starts: Sums, tables: Sums) -> Sums:
     """Sum the logarithms that a tree has for the cells of each row.
 
@@ -84,7 +79,7 @@ def log_density(rows: Rows, layout: Numbers, names: Numbers, starts: Sums, table
     return density
 
 
-@njit(float64[:, ::1](_ANY, int64[::1], float64[:, ::1], float64, float64), cache=True, nogil=True)
+@whole(float64[:, ::1](_ANY, int64[::1], float64[:, ::1], float64, float64))
 def scaled(rows: Rows, columns: Numbers, scales: Rows, nowhere: float, missing: float) -> Rows:
     """Put codes on their attributes' scales, as `fairdesk.data.profiling.nearest.scaled` does.
 
@@ -173,12 +168,10 @@ def _insert(distance: Sums, number: Numbers, new: float, who: int) -> None:
         distance[place], number[place] = new, who
 
 
-@njit(
+@whole(
     "Tuple((float64[:, ::1], int64[:, ::1]))(float64[:, ::1], float64[:, :, ::1],"
     "float32[:, :, ::1], float64, float64[:, ::1], float64[:, ::1], float64[:, ::1],"
-    "float64[:, ::1], int64[::1], int64, float64)",
-    cache=True,
-    nogil=True,
+    "float64[:, ::1], int64[::1], int64, float64)"
 )
 def nearest_people(
     rows: Rows,

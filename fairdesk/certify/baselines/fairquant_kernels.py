@@ -15,10 +15,9 @@ the rounding of the forms themselves.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.compiled import ZERO, inner, put
+from fairdesk.compiled import ZERO, inner, put, whole
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -524,16 +523,14 @@ def _set(
     marks[at] = mark
 
 
-@njit(
+@whole(
     "int64(int64, int64, int64, int64, int64, float64[::1], float64[::1], int64[::1],"
     "int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
     "float64[::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1], float64[::1],"
     "int64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
     "float64[::1], float64[::1], float64[::1], float64, float64, float64,"
     "int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1],"
-    "int64[:, ::1], int64[:, ::1], int64[::1])",
-    cache=True,
-    nogil=True,
+    "int64[:, ::1], int64[:, ::1], int64[::1])"
 )
 def walk(
     most: int,

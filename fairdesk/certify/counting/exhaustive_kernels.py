@@ -12,11 +12,11 @@ add nothing to them.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays, mass_of
-from fairdesk.compiled import ONE, ZERO, inner, outer, put
+from fairdesk.compiled import ONE, ZERO, inner, outer, put, whole
 from fairdesk.models.dense.forward import _LINEAR, _RELU, _activate, _widest
 from fairdesk.models.dense.simd import (
     LANES,
@@ -448,14 +448,12 @@ def _people(
     return total
 
 
-@njit(
+@whole(
     types.Tuple((types.int64, types.int64, types.boolean, *(types.float64,) * 3))(
         *(_I1, _I1, _I1, types.int64, types.int64, _B1),
         *(_I1, _I1, _S1, _I2, _S2, _S1),
         *(types.int64, types.float32, _I1, _F1, _I1, TREE, _F1, _I2, _I2),
     ),
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def count(  # noqa: PLR0915 - one loop, of which a call would cost more
@@ -604,15 +602,13 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
     return discriminatory, shown, fine, gone, discriminatory_mass, people
 
 
-@njit(
+@whole(
     types.boolean(
         *(_I2, _I2, _I1, _I1, _B2, _I1),
         *(_I1, _S1, _I2, _S2, _S1),
         *(types.int64, types.float32, _I1, _F1, _I1, TREE, _F1),
         *(_I2, _I1, _F2, _I2),
     ),
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def count_boxes(

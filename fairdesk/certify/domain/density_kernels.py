@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.population_kernels import (
@@ -20,7 +20,7 @@ from fairdesk.certify.domain.population_kernels import (
     weigh,
     weight_before,
 )
-from fairdesk.compiled import inner, put
+from fairdesk.compiled import inner, put, whole
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -78,7 +78,7 @@ def _try_axis(
     return best, at
 
 
-@njit(types.void(TREE, _I2, _I2, _F1, _I1, _I1, _F1), cache=True, nogil=True)
+@whole(types.void(TREE, _I2, _I2, _F1, _I1, _I1, _F1))
 def densest(
     tree: TreeArrays,
     low: Numbers,

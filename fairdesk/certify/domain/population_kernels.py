@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple, get_type_hints
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
-from fairdesk.compiled import inner, put
+from fairdesk.compiled import inner, put, whole
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -181,7 +181,7 @@ def mass_of(
     return gathered(tree, seen, messages)
 
 
-@njit(types.void(TREE, _I2, _I2, _F1, _F1), cache=True, nogil=True)
+@whole(types.void(TREE, _I2, _I2, _F1, _F1))
 def masses(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, out: Float64) -> None:
     """Compute the masses of boxes.
 
@@ -289,7 +289,7 @@ def _median(
     return middle
 
 
-@njit(types.void(TREE, _I2, _I2, _I1, _F1, _I1), cache=True, nogil=True)
+@whole(types.void(TREE, _I2, _I2, _I1, _F1, _I1))
 def medians(
     tree: TreeArrays, low: Numbers, high: Numbers, axis: Numbers, given: Float64, out: Numbers
 ) -> None:

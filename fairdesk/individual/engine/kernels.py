@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.compiled import inner, put
+from fairdesk.compiled import inner, put, whole
 from fairdesk.results.events import Rows
 
 Keys = NDArray[np.uint64]
@@ -35,7 +34,7 @@ def _number(bits: np.uint64, column: int) -> np.uint64:
     return key ^ (key >> np.uint64(31))
 
 
-@njit("uint64[::1](float64[:, ::1], int64[::1])", cache=True, nogil=True)
+@whole("uint64[::1](float64[:, ::1], int64[::1])")
 def shared_keys(rows: Rows, columns: Numbers) -> Keys:
     """Return each row a 64-bit key; rows with equal codes in these columns have equal keys.
 
@@ -58,7 +57,7 @@ def shared_keys(rows: Rows, columns: Numbers) -> Keys:
     return keys
 
 
-@njit("uint64[::1](float64[:, ::1])", cache=True, nogil=True)
+@whole("uint64[::1](float64[:, ::1])")
 def row_keys(rows: Rows) -> Keys:
     """Return each of ``(n, d)`` rows a 64-bit key, ``(n,)``; equal rows have equal keys."""
     keys: Keys = shared_keys(rows, np.arange(rows.shape[1]))
@@ -73,11 +72,9 @@ def _clipped(code: float, low: float, high: float, grid: float, spacing: float) 
     return float(min(max(np.rint(code * grid) / grid, low), high))
 
 
-@njit(
+@whole(
     "Tuple((float64[:, ::1], uint64[:, ::1]))"
-    "(float64[:, ::1], uint64[::1], int64[::1], float64[:, ::1])",
-    cache=True,
-    nogil=True,
+    "(float64[:, ::1], uint64[::1], int64[::1], float64[:, ::1])"
 )
 def neighbours(rows: Rows, keys: Keys, columns: Numbers, steps: Rows) -> tuple[Rows, Keys]:
     """Move each of these attributes by itself, backwards where forwards is out of the range.
@@ -119,11 +116,7 @@ def neighbours(rows: Rows, keys: Keys, columns: Numbers, steps: Rows) -> tuple[R
     return codes, moved
 
 
-@njit(
-    "float64[:, ::1](float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
+@whole("float64[:, ::1](float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])")
 def rows_around(rows: Rows, which: Numbers, columns: Numbers, codes: Rows) -> Rows:
     """Make rows and their neighbours, those at these places of the keys that `neighbours` gives.
 
@@ -150,11 +143,9 @@ def rows_around(rows: Rows, which: Numbers, columns: Numbers, codes: Rows) -> Ro
     return around
 
 
-@njit(
+@whole(
     "float64[:, ::1](float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], "
-    "float64[:, ::1])",
-    cache=True,
-    nogil=True,
+    "float64[:, ::1])"
 )
 def random_steps(rows: Rows, odds: Rows, lots: Rows, columns: Numbers, steps: Rows) -> Rows:
     """Move one attribute of each row, at random.
@@ -186,11 +177,9 @@ def random_steps(rows: Rows, odds: Rows, lots: Rows, columns: Numbers, steps: Ro
     return moved
 
 
-@njit(
+@whole(
     "void(boolean[::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], "
-    "int64[::1])",
-    cache=True,
-    nogil=True,
+    "int64[::1])"
 )
 def go_back(
     hit: NDArray[np.bool_],
@@ -208,11 +197,7 @@ def go_back(
             successes[i] = 0
 
 
-@njit(
-    "float64[:, ::1](float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
-    cache=True,
-    nogil=True,
-)
+@whole("float64[:, ::1](float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])")
 def members(rows: Rows, which: Numbers, protected: Numbers, combinations: Rows) -> Rows:
     """Return some members of the similar sets of rows.
 
@@ -250,7 +235,7 @@ def _home(key: np.uint64, size: int) -> np.int64:
     return np.int64(((key >> np.uint64(32)) * np.uint64(size)) >> np.uint64(32))
 
 
-@njit("UniTuple(int64[::1], 2)(uint64[::1])", cache=True, nogil=True)
+@whole("UniTuple(int64[::1], 2)(uint64[::1])")
 def distinct(keys: Keys) -> tuple[Numbers, Numbers]:
     """Return the positions of the first of equal keys; and for each key its place among these."""
     size = 16
@@ -275,13 +260,11 @@ def distinct(keys: Keys) -> tuple[Numbers, Numbers]:
 # -- what was answered: a memory that may forget ----------------------------------------------
 
 
-@njit(
+@whole(
     [
         "UniTuple(int64[::1], 3)(uint64[::1], uint64[::1], float32[:, ::1], float32[:, ::1])",
         "UniTuple(int64[::1], 3)(uint64[::1], uint64[::1], float64[:, ::1], float64[:, ::1])",
-    ],
-    cache=True,
-    nogil=True,
+    ]
 )
 def recall(
     keys: Keys, slots: Keys, kept: NDArray[Value], answers: NDArray[Value]
@@ -329,13 +312,11 @@ def recall(
     return missing, missing[firsts], places
 
 
-@njit(
+@whole(
     [
         "void(float32[:, ::1], int64[::1], int64[::1], float32[:, ::1])",
         "void(float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
-    ],
-    cache=True,
-    nogil=True,
+    ]
 )
 def fill_in(
     answers: NDArray[Value], missing: Numbers, places: Numbers, asked: NDArray[Value]
@@ -346,13 +327,11 @@ def fill_in(
             answers[missing[i], j] = asked[places[i], j]
 
 
-@njit(
+@whole(
     [
         "int64(uint64[::1], float32[:, ::1], uint64[::1], float32[:, ::1])",
         "int64(uint64[::1], float64[:, ::1], uint64[::1], float64[:, ::1])",
-    ],
-    cache=True,
-    nogil=True,
+    ]
 )
 def keep(keys: Keys, answers: NDArray[Value], slots: Keys, kept: NDArray[Value]) -> int:
     """Put answers in, each in a free slot near its home, or else in the place of another.
@@ -411,7 +390,7 @@ def _place(key: np.uint64, slots: Keys) -> int:
     return slot
 
 
-@njit("int64[::1](uint64[::1], uint64[::1])", cache=True, nogil=True)
+@whole("int64[::1](uint64[::1], uint64[::1])")
 def meet(keys: Keys, slots: Keys) -> Numbers:
     """Put those in who are not there, with a verdict of no.
 
@@ -439,7 +418,7 @@ def meet(keys: Keys, slots: Keys) -> Numbers:
     return new[:count]
 
 
-@njit("void(uint64[::1], uint64[::1])", cache=True, nogil=True)
+@whole("void(uint64[::1], uint64[::1])")
 def condemn(keys: Keys, slots: Keys) -> None:
     """Change the verdict of those who are there to yes."""
     for i in range(len(keys)):
@@ -447,7 +426,7 @@ def condemn(keys: Keys, slots: Keys) -> None:
         slots[_place(key, slots)] = key | np.uint64(1)
 
 
-@njit("boolean[::1](uint64[::1], uint64[::1])", cache=True, nogil=True)
+@whole("boolean[::1](uint64[::1], uint64[::1])")
 def verdicts(keys: Keys, slots: Keys) -> NDArray[np.bool_]:
     """Return the verdict of each of those who are there."""
     found = np.empty(len(keys), np.bool_)
@@ -456,7 +435,7 @@ def verdicts(keys: Keys, slots: Keys) -> NDArray[np.bool_]:
     return found
 
 
-@njit("void(uint64[::1], int64)", cache=True, nogil=True)
+@whole("void(uint64[::1], int64)")
 def spread(slots: Keys, size: int) -> None:
     """Bring the keys of a table that has become longer to where they now belong, in place.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from fairdesk.compiled import whole
 from fairdesk.results.events import Rows
 
 #: Up to so many equally spaced codes are counted at their places; more are sorted.
@@ -16,11 +16,9 @@ PLACES = 256
 Paths = tuple[NDArray[np.int64], Rows, NDArray[np.bool_], Rows]
 
 
-@njit(
+@whole(
     "Tuple((float64, float64))(float64[:], int64[:], float64[:], int64[::1], int64, float64,"
-    " float64[::1], float64[:, ::1])",
-    cache=True,
-    nogil=True,
+    " float64[::1], float64[:, ::1])"
 )
 def best_threshold(
     codes: Rows,
@@ -100,11 +98,9 @@ def best_threshold(
     return best, threshold
 
 
-@njit(
+@whole(
     "Tuple((int64[:, ::1], float64[:, ::1], boolean[:, ::1], float64[:, ::1]))"
-    "(float64[:, :, ::1], int64[:, ::1], float64[:, ::1], int64[::1], float64[::1], int64, int64)",
-    cache=True,
-    nogil=True,
+    "(float64[:, :, ::1], int64[:, ::1], float64[:, ::1], int64[::1], float64[::1], int64, int64)"
 )
 def tree_paths(
     samples: Rows,

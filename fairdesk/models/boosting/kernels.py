@@ -13,9 +13,10 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numpy.typing import NDArray
 
+from fairdesk.compiled import whole
 from fairdesk.models.boosting.ensemble import LINKS, Ensemble, Link
 
 Float64 = NDArray[np.float64]
@@ -108,13 +109,11 @@ _PACKED = types.NamedTuple(
 )
 
 
-@njit(
+@whole(
     [
         types.void(types.float64[:, ::1], _PACKED, types.float32[::1], types.float32[:, ::1]),
         types.void(types.float64[:, ::1], _PACKED, types.float64[::1], types.float64[:, ::1]),
-    ],
-    cache=True,
-    nogil=True,
+    ]
 )
 def add_up(rows: Float64, trees: Packed, value: NDArray[Any], totals: NDArray[Any]) -> None:
     """Add to ``totals`` ``(n, k)`` what the leaves say of ``rows`` ``(n, inputs)``."""
@@ -138,14 +137,12 @@ def add_up(rows: Float64, trees: Packed, value: NDArray[Any], totals: NDArray[An
                 totals[row, group] += value[at]
 
 
-@njit(
+@whole(
     types.void(
         types.float64[:, ::1],
         types.Array(types.float32, 2, "C", readonly=True),
         types.float32[:, ::1],
-    ),
-    cache=True,
-    nogil=True,
+    )
 )
 def add_weighted(rows: Float64, weights: NDArray[np.float32], totals: NDArray[np.float32]) -> None:
     """Add to ``totals`` ``(n, k)`` the inputs that are there, times their weights."""
@@ -157,13 +154,11 @@ def add_weighted(rows: Float64, weights: NDArray[np.float32], totals: NDArray[np
                     totals[row, k] += x * weights[column, k]
 
 
-@njit(
+@whole(
     [
         types.void(types.float32[:, ::1], types.int64),
         types.void(types.float64[:, ::1], types.int64),
-    ],
-    cache=True,
-    nogil=True,
+    ]
 )
 def _linked(totals: NDArray[Any], link: int) -> None:
     single = totals.itemsize == 4

@@ -17,10 +17,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.compiled import inner
+from fairdesk.compiled import inner, whole
 from fairdesk.models.dense.simd import (
     LANES,
     MOST_UNITS,
@@ -228,11 +227,9 @@ def _load(matrix: Float64, start: int, centre: Float64, target: Float32) -> None
                 target[i * ROWS + lane] = np.float32(number - centre[i])
 
 
-@njit(
+@whole(
     "void(float64[:, ::1], float64[::1], int64[:, ::1], float32[:, ::1], float32[::1],"
     " float32[:, ::1])",
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def forward(
@@ -356,11 +353,9 @@ def _softmax_back(changes: Float32, values: Float32) -> None:
             changes[i] = np.float32(share * (changes[i] - mean / whole))
 
 
-@njit(
+@whole(
     "void(float64[:, ::1], float64[::1], int64[:, ::1], float32[:, ::1], float32[::1],"
     " int64[:, ::1], float32[::1], int64, float32[:, ::1])",
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def backward(

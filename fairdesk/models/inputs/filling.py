@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from fairdesk.compiled import inner
+from fairdesk.compiled import inner, whole
 from fairdesk.results.events import Rows
 
 Float64 = NDArray[np.float64]
@@ -56,11 +55,9 @@ def _compute(inputs: Float64, start: int, end: int, i: int, operation: int, by: 
             inputs[row, i] += by
 
 
-@njit(
+@whole(
     "boolean(float64[:, ::1], int64[:, ::1], float64[::1], int64[::1], float64[::1],"
     " float64[:, :])",
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def fill(
