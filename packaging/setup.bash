@@ -23,8 +23,6 @@ prepare() {
   install_locked "$1"
   # The process that holds the model may write nothing, and would compile all of it at each start.
   "$venv/bin/python" -m compileall -q "$repo/fairdesk"
-  # What searches compute with, once, so that no audit waits for it. Nothing when that is there.
-  "$venv/bin/python" -m fairdesk.audit.sandbox.kernel_cache --say >/dev/null
 }
 
 install_locked() {

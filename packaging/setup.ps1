@@ -49,6 +49,5 @@ function Initialize-FairDesk([string] $Lock) {
     Invoke-Checked $uv pip install --quiet --compile-bytecode --python $Venv --require-hashes --no-deps `
         --no-build-isolation -r $builtFile
     Invoke-Checked $uv pip install --quiet --python $Venv --no-deps --no-build-isolation --editable $Repo
-    Invoke-Checked (Join-Path $Scripts "python.exe") -m fairdesk.audit.sandbox.kernel_cache --say | Out-Null
     Set-Content $stamp $state
 }

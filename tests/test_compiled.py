@@ -12,7 +12,7 @@ import pytest
 from numba import njit, types
 from numba.core.registry import CPUDispatcher
 
-from fairdesk.audit.sandbox.kernel_cache import MODULES
+from fairdesk.audit.sandbox.kernel_cache import MODULES, PARTS
 from fairdesk.compiled import ONE, ZERO, inner, outer, put
 
 
@@ -29,7 +29,7 @@ def is_constant(argument: ast.expr, module: ModuleType) -> bool:
     return isinstance(argument, ast.Constant) and type(argument.value) is int
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", [*MODULES, *PARTS])
 def test_no_constant_makes_a_part_be_compiled_twice(name):
     module = import_module(name)
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _PERIOD = 500
 
 
+#: And how far the compiler is.
+_COMPILING = 1_500
 #: The least width of a card.
 _LEAST = 380
 
@@ -306,6 +308,12 @@ class StartPage(QWidget):
             margin=(48, 40, 48, 32),
             spacing=theme.GAP,
         )
+        self.preparing = quiet()
+        self.preparing.hide()
+        column.addWidget(self.preparing)
+        self._compiling = QTimer(self, interval=_COMPILING)
+        self._compiling.timeout.connect(self.show_preparing)
+        self._compiling.start()
         column.addLayout(self._recent_part())
         column.addSpacing(theme.NEAR)
         column.addLayout(self._sample_part())
@@ -359,6 +367,22 @@ class StartPage(QWidget):
         """Offer what there is of the samples by now."""
         for card in self.samples.values():
             card.show_finished()
+
+    def show_preparing(self) -> None:
+        """Show how far the compiler is, until what it makes is there."""
+        # it need not be loaded before the window is there
+        from fairdesk.audit.sandbox import kernel_cache  # noqa: PLC0415
+
+        progress = kernel_cache.progress()
+        self.preparing.setVisible(progress is not None)
+        if progress is not None:
+            done, total = progress
+            self.preparing.setText(
+                f"Preparing searches and certification, on first use only: {done} of {total}. "
+                "A run that begins earlier prepares what it needs first."
+            )
+        elif kernel_cache.is_made():
+            self._compiling.stop()
 
     def _finished(self, path: Path) -> None:
         """Open a finished audit that the auditor waited for."""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices
 
 from fairdesk import files
 from fairdesk.app import finished
+from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.start_page import RecentCard, StartPage
@@ -135,3 +136,16 @@ def test_the_first_report_there_is_is_shown(qtbot, page, made, monkeypatch):
         press(qtbot, page.samples[SAMPLE.key].look)
     page.report.show_report()
     assert [url.toLocalFile() for url in shown] == [str(SAMPLE.finished_report)]
+
+
+def test_how_far_the_compiler_is_stands_on_the_page_until_it_is_done(page, monkeypatch):
+    state = [(3, 16)]
+    monkeypatch.setattr(kernel_cache, "progress", lambda: state[-1])
+    monkeypatch.setattr(kernel_cache, "is_made", lambda: True)
+    page.show_preparing()
+    assert page.preparing.isVisible()
+    assert "3 of 16" in page.preparing.text()
+    state.append(None)
+    page.show_preparing()
+    assert page.preparing.isHidden()
+    assert not page._compiling.isActive()

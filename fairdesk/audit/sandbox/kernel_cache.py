@@ -26,22 +26,31 @@ import platformdirs
 
 from fairdesk.audit.sandbox.folders import CACHE_NAMES, locked, package_folder
 
-#: The modules with compiled loops.
+#: The modules with compiled loops that Python calls, in the order in which they are compiled.
 MODULES = (
-    "fairdesk.compiled",
-    "fairdesk.models.dense.simd",
-    "fairdesk.models.dense.forward",
     "fairdesk.models.inputs.filling",
-    "fairdesk.models.boosting.kernels",
-    "fairdesk.individual.engine.kernels",
-    "fairdesk.population.row_kernels",
-    "fairdesk.individual.surrogates.tree_kernels",
-    "fairdesk.certify.domain.box_kernels",
+    "fairdesk.models.dense.forward",
     "fairdesk.certify.domain.population_kernels",
-    "fairdesk.certify.domain.density_kernels",
+    "fairdesk.individual.engine.kernels",
     "fairdesk.certify.bounds.count_kernels",
     "fairdesk.certify.bounds.tree_kernels",
     "fairdesk.certify.bounds.tree_tails",
+    "fairdesk.population.row_kernels",
+    "fairdesk.models.boosting.kernels",
+    "fairdesk.individual.surrogates.tree_kernels",
+    "fairdesk.certify.domain.box_kernels",
+    "fairdesk.certify.domain.density_kernels",
+    "fairdesk.certify.bounds.forest_kernels",
+    "fairdesk.certify.baselines.fairquant_kernels",
+    "fairdesk.certify.counting.exhaustive_kernels",
+    "fairdesk.certify.bounds.dense.examining",
+)
+#: Those of them that take half the time; by then what they call is compiled beside them.
+BESIDE = MODULES[-3:]
+#: Modules whose loops are parts of those.
+PARTS = (
+    "fairdesk.compiled",
+    "fairdesk.models.dense.simd",
     "fairdesk.certify.bounds.dense.state",
     "fairdesk.certify.bounds.dense.activations",
     "fairdesk.certify.bounds.dense.intervals",
@@ -50,12 +59,7 @@ MODULES = (
     "fairdesk.certify.bounds.dense.clipping",
     "fairdesk.certify.bounds.dense.counting",
     "fairdesk.certify.bounds.dense.halving",
-    "fairdesk.certify.bounds.dense.examining",
-    "fairdesk.certify.bounds.forest_kernels",
-    "fairdesk.certify.counting.exhaustive_kernels",
-    "fairdesk.certify.baselines.fairquant_kernels",
 )
-LONGEST = "fairdesk.certify.bounds.dense.examining"
 #: Libraries that guests import. They could not keep the bytecode of these either, and what compiles
 #: them anew at each start (TensorFlow: for a minute) must not be the guest.
 LIBRARIES = (
@@ -99,6 +103,22 @@ def is_made() -> bool:
     return _folder().exists()
 
 
+def progress() -> tuple[int, int] | None:
+    """Return how many modules are compiled, of how many; ``None`` while nothing compiles them."""
+    made = _folder()
+    try:
+        os.close(locked(made.with_suffix(_LOCK)))
+    except (BlockingIOError, PermissionError):
+        counts = [
+            sum(any(kept.glob("{}/{}.*.nbi".format(*each.rsplit(".", 1)))) for each in MODULES)
+            for kept in made.parent.glob(f"{_MAKING}*")
+        ]
+        return max(counts, default=0), len(MODULES)
+    except OSError:
+        pass
+    return None
+
+
 @functools.cache
 def begin() -> None:
     """Have it made in the background, once while the app runs."""
@@ -120,9 +140,7 @@ def make() -> Path:
         package_home = str(package_folder().parent)
         compiling = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             (sys.executable, "-P", "-m", "fairdesk.audit.sandbox.kernel_cache", making, str(made)),
-            env=os.environ
-            | CACHE_NAMES
-            | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
+            env=os.environ | CACHE_NAMES | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -160,15 +178,15 @@ def _compile(making: Path, made: Path) -> None:
             _remove_abandoned(made.parent)
             if made.exists():
                 return
-            # what takes longest beside all the rest
-            command = (sys.executable, "-P", "-c", f"import {LONGEST}")
-            beside = subprocess.Popen(command) if LONGEST in MODULES else None  # noqa: S603 - our own
+            command = (sys.executable, "-P", "-c", f"import {', '.join(BESIDE)}")
+            beside = subprocess.Popen(command) if set(BESIDE) <= {*MODULES} else None  # noqa: S603
             for name in MODULES:
-                if beside is None or name != LONGEST:
+                if beside is None or name not in BESIDE:
                     import_module(name)
             if beside is not None:
                 beside.wait()
-                import_module(LONGEST)
+                for name in BESIDE:
+                    import_module(name)
             making.rename(made)
         finally:
             os.close(lock)
@@ -215,7 +233,7 @@ def _folder() -> Path:
     for name in ("numba", "llvmlite", "numpy"):
         with suppress(metadata.PackageNotFoundError):
             parts.append(metadata.version(name).encode())
-    for module in MODULES:
+    for module in sorted((*MODULES, *PARTS)):
         source = package_folder().joinpath(*module.split(".")[1:]).with_suffix(".py")
         parts += [module.encode(), source.read_bytes()]
     key = hashlib.sha256(b"".join(hashlib.sha256(each).digest() for each in parts))
@@ -243,5 +261,5 @@ if __name__ == "__main__":
         _compile(Path(sys.argv[1]), Path(sys.argv[2]))
     else:  # to have it ready before guests come
         if "--say" in sys.argv and not _folder().exists():
-            sys.stderr.write("Compiling what searches compute with, once: a minute or two ...\n")
+            sys.stderr.write("Compiling what searches compute with, once: about a minute ...\n")
         print(make())  # noqa: T201 - for whoever wants to use it too

@@ -459,6 +459,21 @@ def test_what_compiles_is_ended_with_all_that_it_has_started(monkeypatch, tmp_pa
             time.sleep(0.02)
 
 
+def test_how_far_the_compiler_is_is_said_while_it_works(monkeypatch, tmp_path):
+    home = tmp_path / "home"
+    monkeypatch.setattr(kernel_cache, "_folder", lambda: home / "made")
+    assert kernel_cache.progress() is None
+    kept = home / "making-1" / "fairdesk.models.dense"
+    kept.mkdir(parents=True)
+    # what a process that was killed has left behind
+    (kept / "forward.forward-230.py311.nbi").touch()
+    assert kernel_cache.progress() is None
+    turn = kernel_cache._turn((home / "made").with_suffix(kernel_cache._LOCK))
+    assert kernel_cache.progress() == (1, len(kernel_cache.MODULES))
+    os.close(turn)
+    assert kernel_cache.progress() is None
+
+
 def test_what_was_compiled_is_complete_or_not_there(caches, monkeypatch, tmp_path):
     monkeypatch.setattr(kernel_cache, "MODULES", ("json", "no.such.module"))
     making_, made = tmp_path / "making", tmp_path / "made"
