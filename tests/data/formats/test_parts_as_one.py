@@ -16,6 +16,7 @@ from fairdesk.data.columns.retyping import retype
 from fairdesk.data.formats import parts, survey
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading, Dialect, Kind, NumberFormat
+from tests.sizes import many
 
 ROWS = 1_200
 
@@ -79,7 +80,7 @@ def all_rows(table):
     return np.concatenate([each.codes for each in blocks(table.source, table.columns)])
 
 
-@pytest.fixture(params=range(8))
+@pytest.fixture(params=range(many(8)))
 def table(request, tmp_path, monkeypatch):
     """Columns in one file and in parts, and what reads both; blocks are short."""
     monkeypatch.setattr(parts, "_BLOCK_BYTES", 9_000)
