@@ -22,10 +22,9 @@ from sklearn.pipeline import make_pipeline
 
 import fairdesk
 from fairdesk.app import audit as app_audit
-from fairdesk.app import outputs, time_limits
+from fairdesk.app import outputs, standard
 from fairdesk.audit.catalogue.method import PURPOSES
-from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.methods import METHODS, options_of
 from fairdesk.audit.sandbox import kernel_cache, process
 from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
@@ -1064,7 +1063,7 @@ def test_what_was_measured_is_written_and_what_was_not_is_named(
     quick, tmp_path, monkeypatch, capsys
 ):
     # each look at the clock takes 40 s
-    monkeypatch.setattr(time_limits, "monotonic", count(0.0, 40.0).__next__)
+    monkeypatch.setattr(standard, "monotonic", count(0.0, 40.0).__next__)
     assert cli.main(quick("--method", "groups", "--time", "60")) == 0
     out = capsys.readouterr().out
     assert "CHECK      “Group metrics” was not started" in out
@@ -1090,7 +1089,7 @@ def test_an_audit_that_is_stopped_before_its_first_method_has_no_report(
 def test_the_time_limit_begins_when_data_and_model_are_open(quick, tmp_path, monkeypatch, capsys):
     """What is slow before the first method takes nothing of the time of the methods."""
     clock = [0.0]
-    monkeypatch.setattr(time_limits, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(standard, "monotonic", lambda: clock[0])
     inspect = app_audit.inspect
 
     def slow(*arguments):

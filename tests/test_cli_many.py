@@ -14,20 +14,18 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from fairdesk.answers.answer import Question
+from fairdesk.answers import Question
 from fairdesk.app import outputs
 from fairdesk.app.portfolio import running
-from fairdesk.app.portfolio.files import FILES
-from fairdesk.app.portfolio.overview import Overview
+from fairdesk.app.portfolio.overview import FILES, Overview
 from fairdesk.app.portfolio.running import LEDGER, standings
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cli import main as cli
-from fairdesk.cli import terminal
-from fairdesk.cli.portfolio import command
-from fairdesk.cli.portfolio.plan import read_plan
-from fairdesk.cluster import link
+from fairdesk.cli import portfolio, terminal
+from fairdesk.cli.portfolio import read_plan
+from fairdesk.cluster import connection as connecting
 from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.report.document import summarised
@@ -169,7 +167,7 @@ class Idle:
 
 def test_one_cluster_serves_all_audits_and_is_ended_after_them(plan, monkeypatch):
     monkeypatch.setattr(Idle, "made", [])
-    monkeypatch.setattr(link, "Connection", Idle)
+    monkeypatch.setattr(connecting, "Connection", Idle)
 
     def faked(cluster):
         worker = worker_for(cluster)
@@ -232,7 +230,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_continues(
 
         yield terminal.AuditsBar(lambda _name: None, begin, lambda: None)
 
-    monkeypatch.setattr(command, "audits_bar", bar)
+    monkeypatch.setattr(portfolio, "audits_bar", bar)
     assert run(path) == 130
     folder = path.with_name("plan-audits")
     assert {name: each.state for name, each in standings(folder).items()} == {
@@ -364,13 +362,13 @@ def test_a_plan_that_is_wrong_names_the_audit_and_the_key_before_anything_is_run
 
 
 def test_the_audits_run_on_the_cluster_that_is_named(plan, monkeypatch):
-    real, asked = command.stoppable_worker, []
+    real, asked = portfolio.stoppable_worker, []
 
     def worker(cluster=""):
         asked.append(cluster)
         return real()
 
-    monkeypatch.setattr(command, "stoppable_worker", worker)
+    monkeypatch.setattr(portfolio, "stoppable_worker", worker)
     path = plan('model = "one.txt"', 'model = "two.txt"')
     assert run(path, "--cluster", "local:2") == 0
     assert [str(each.place) for each in asked] == ["local:2", "local:2"]

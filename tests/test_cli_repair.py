@@ -23,8 +23,8 @@ from fairdesk.cli import repair as cli_repair
 from fairdesk.cli import terminal
 from fairdesk.data.formats.reading import read_table
 from fairdesk.files import sha256
-from fairdesk.results.conditions import Condition
 from fairdesk.results.mitigation import Repair
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.results.trials import measure_of, repair_of, trials_of
 from fairdesk.samples import samples

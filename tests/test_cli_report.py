@@ -11,7 +11,7 @@ import lxml.html
 import pytest
 from pypdf import PdfReader
 
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
 from fairdesk.errors import StoreError

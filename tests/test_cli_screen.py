@@ -8,13 +8,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.answers.observed import observed
+from fairdesk.answers import observed
 from fairdesk.app.outputs import AUDIT_FILE
 from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.cli import commands, conditions, screen, summary, terminal, usage
+from fairdesk.cli import commands, conditions, parsing, screen, summary, terminal
 from fairdesk.cli import main as cli
 from fairdesk.data.domain.companions import Companion, Move
 from fairdesk.data.domain.support import Support
@@ -387,32 +387,32 @@ def test_json_is_pretty_or_lines(tmp_path, capsys):
     assert "Did you mean “pretty”?" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", [each for each in usage.texts() if each != "options"])
+@pytest.mark.parametrize("name", [each for each in parsing.texts() if each != "options"])
 def test_the_help_of_each_command_is_at_most_60_lines_with_groups_and_examples(name, capsys):
     line = [] if name == "fairdesk" else [name]
     texts = []
     for option in ("--help", "--help-all"):
-        if option == "--help" or "more" in usage.texts()[name]:
+        if option == "--help" or "more" in parsing.texts()[name]:
             with pytest.raises(SystemExit) as caught:
                 cli.main([*line, option])
             assert caught.value.code == 0
             texts.append(capsys.readouterr().out)
     short, whole = texts[0], texts[-1]
-    assert len(short.splitlines()) <= usage.MOST_LINES
-    assert max(map(len, (*short.splitlines(), *whole.splitlines()))) <= usage.WIDTH
+    assert len(short.splitlines()) <= parsing.MOST_LINES
+    assert max(map(len, (*short.splitlines(), *whole.splitlines()))) <= parsing.WIDTH
     if name != "open":
         assert "\nexamples:\n" in short
     # no option is in neither, and none is there that there is not
     parser = command_parser(name)
     for option in parser.taken:
         assert option in short or not option.startswith("--")
-        _, text = usage.option_text(name, option)
+        _, text = parsing.option_text(name, option)
         assert "".join(text.split("<")[0].split()) in "".join(whole.split())
-    about = usage.texts()[name]
+    about = parsing.texts()[name]
     named = {
         each for _, *names in (*about.get("groups", ()), *about.get("more", ())) for each in names
     }
-    assert named <= {*parser.taken, *(usage.texts() if name == "fairdesk" else ())}
+    assert named <= {*parser.taken, *(parsing.texts() if name == "fairdesk" else ())}
 
 
 def command_parser(name):
@@ -423,12 +423,12 @@ def command_parser(name):
 
 def test_nothing_is_said_of_options_that_there_are_not():
     there = set()
-    for name in usage.texts():
+    for name in parsing.texts():
         if name != "options":
             for option in command_parser(name).taken:
                 own = f"{name} {option}"
-                there.add(own if own in usage.texts()["options"] else option)
-    assert set(usage.texts()["options"]) == there
+                there.add(own if own in parsing.texts()["options"] else option)
+    assert set(parsing.texts()["options"]) == there
 
 
 def test_a_column_a_value_and_an_option_that_are_nearly_right_are_asked_for(tmp_path):

@@ -26,8 +26,7 @@ from fairdesk.audit.verify.checks import ESTIMATES
 from fairdesk.audit.verify.files import SAME_MODEL
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate, certificate_reading
-from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY
-from fairdesk.certify.proof.leaves import leaves
+from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY, leaves
 from fairdesk.cli import main as cli
 from fairdesk.cli import terminal
 from fairdesk.cli import verify as cli_verify

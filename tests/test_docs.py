@@ -18,17 +18,16 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 import pytest
 
-from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.methods import METHODS, options_of
 from fairdesk.cli.commands import parse
 from fairdesk.cli.main import main
 from fairdesk.cli.parsing import USAGE
 from fairdesk.cli.reference import commands_page
 from fairdesk.cli.terminal import CONDITION_MET, FAILED, INTERRUPTED, NOT_MEASURED, PARTLY
 from fairdesk.document.blocks import Report
+from fairdesk.manual import reference
 from fairdesk.manual.pages import pages
 from fairdesk.manual.places import CONTENTS
-from fairdesk.manual.reference import figures
 from fairdesk.models.model import Mapping
 from fairdesk.report.content.passages import passages
 from fairdesk.report.provenance.manifest import Manifest
@@ -179,8 +178,8 @@ def test_every_method_and_option_is_described(made):
 
 
 def test_every_figure_and_limit_is_described(made):
-    assert set(figures.SUBJECTS) == set(passages("definitions"))
-    assert set(figures.LIMITS) == set(passages("limits"))
+    assert set(reference.SUBJECTS) == set(passages("definitions"))
+    assert set(reference.LIMITS) == set(passages("limits"))
     keys = {each.formula for held in passages("definitions").values() for each in held} - {""}
     formulas = re.findall(r"\{ #(\w+) \}\n\n<math alttext=", made["reference/figures.md"])
     assert set(formulas) == keys

@@ -12,12 +12,11 @@ import fairdesk
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.plausibility import PlausibleShare
-from fairdesk.audit.store.details import Details
 from fairdesk.audit.store.pair import FIELDS
-from fairdesk.audit.store.records import RunRecord
+from fairdesk.audit.store.records import Details, RunRecord
 from fairdesk.certify.proof.certificate import Header
 from fairdesk.document.blocks import Report
-from fairdesk.manual.reference import files
+from fairdesk.manual import reference
 from fairdesk.report.provenance.manifest import Manifest
 
 ROOT = Path(fairdesk.__file__).parent
@@ -236,7 +235,7 @@ def names_in_files():
     """
     seen = set()
     for kind in (Manifest, Report, AuditSpec, RunRecord, Limits, Details, Header, PlausibleShare):
-        for struct in files.reached(kind, seen):
+        for struct in reference.reached(kind, seen):
             for field in msgspec.structs.fields(struct):
                 yield struct.__name__, field.encode_name
     for folder in WRITING:

@@ -12,8 +12,15 @@ import msgspec
 from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outputs
 from fairdesk.app.pair_files import PairFiles
 from fairdesk.app.plan import TEXT, AuditPlan
-from fairdesk.app.standard import StandardPlan, StandardRuns, standard_runs
-from fairdesk.app.time_limits import LEAST_SECONDS, OUT_OF_TIME, TimeLeft, with_time
+from fairdesk.app.standard import (
+    LEAST_SECONDS,
+    OUT_OF_TIME,
+    StandardPlan,
+    StandardRuns,
+    TimeLeft,
+    standard_runs,
+    with_time,
+)
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits

@@ -27,9 +27,9 @@ from fairdesk.data.domain.attributes import (
     encode,
 )
 from fairdesk.data.domain.companions import find_companions
-from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.feasibility import constrained_domain
 from fairdesk.data.domain.support import CompanionChoice, Support, chosen_support, learn_support
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError, concerning

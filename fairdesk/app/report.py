@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from fairdesk.audit.store.details import Categories, Choice, Details
+from fairdesk.audit.store.records import Categories, Choice, Details
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.report.content.choosing import Part, parts
@@ -34,7 +34,7 @@ class ReportQuestion(msgspec.Struct, frozen=True):
         ``"pdf"``, ``"html"`` or ``"json"``.
     changes : dict
         What is to be otherwise than the audit has it, by the names of
-        `fairdesk.audit.store.details.Choice`; of what is dropped and added: besides. For this
+        `fairdesk.audit.store.records.Choice`; of what is dropped and added: besides. For this
         report only.
     details, logo : Path, optional
         Files of what the auditor fills in, and of a picture; they are kept in the audit.

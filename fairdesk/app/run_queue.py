@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Literal
 
-from fairdesk.app.time_limits import OUT_OF_TIME, with_time
+from fairdesk.app.standard import OUT_OF_TIME, with_time
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec

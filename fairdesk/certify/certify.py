@@ -29,10 +29,10 @@ from fairdesk.certify.layout import (
     lay_out_queried,
     rates_for,
 )
-from fairdesk.certify.options import CertifyOptions
+from fairdesk.certify.options import CertifyOptions, Stage
 from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
-from fairdesk.certify.proof.verify.notes import (
+from fairdesk.certify.proof.verify.statements import (
     METHOD,
     NO_COMPARISON,
     NOTHING,
@@ -48,7 +48,6 @@ from fairdesk.certify.results import (
     proven,
     regions,
 )
-from fairdesk.certify.stages import Stage
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import Pace
@@ -56,7 +55,7 @@ from fairdesk.individual.shares import enumeration, estimate
 from fairdesk.individual.shares.finite import obstacle
 from fairdesk.individual.shares.options import EnumerateOptions, EstimateOptions
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.types import OpaqueError, structure_of
+from fairdesk.models.structure import OpaqueError, structure_of
 from fairdesk.results.events import Event, Measured, Metric, Progress, Rows, timed
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Estimated, Proven, ProvenRates

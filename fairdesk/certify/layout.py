@@ -13,20 +13,18 @@ from fairdesk.certify.bounds.forest_encoding import encode_forest
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.bounds.rates import CountedRates, ForestRates, LinearRates, NetworkRates
-from fairdesk.certify.counting.exhaustive import PointCounter
-from fairdesk.certify.counting.queried import QueriedExaminer
+from fairdesk.certify.counting.exhaustive import PointCounter, QueriedExaminer
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.encoded import Encoded, encode
 from fairdesk.certify.domain.population import Population, fitted
 from fairdesk.certify.domain.space import Space, space_of
 from fairdesk.certify.rates import MOST_COMBINATIONS, MOST_RATED, RateExaminer
-from fairdesk.certify.refine import Examiner, First
-from fairdesk.certify.steps import Steps, at_once
+from fairdesk.certify.refine import Examiner, First, Steps, at_once
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Mapping
-from fairdesk.models.structure.types import Layers, ModelStructure, structure_of
+from fairdesk.models.structure import Layers, ModelStructure, structure_of
 from fairdesk.results.events import Rows
 
 

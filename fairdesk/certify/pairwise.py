@@ -12,9 +12,8 @@ from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.space import Space
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.proof.certificate import share_down
-from fairdesk.certify.refine import Refinery
+from fairdesk.certify.refine import Refinery, Steps
 from fairdesk.certify.results import Course, proven
-from fairdesk.certify.steps import Steps
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.companions import Companion
 from fairdesk.data.domain.domain import Domain

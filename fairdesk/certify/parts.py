@@ -22,16 +22,14 @@ from fairdesk.certify.certify import search
 from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
 from fairdesk.certify.layout import Layout, everyone_for, laid_out, lay_out_queried
-from fairdesk.certify.options import CertifyOptions
+from fairdesk.certify.options import CertifyOptions, Stage
 from fairdesk.certify.proof.certificate import decoded, encoded
 from fairdesk.certify.refine import MOST_NODES, Refinery
-from fairdesk.certify.stages import Stage
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.types import OpaqueError
-from fairdesk.results.events import Certificate, Event, Progress, Rows, timed
-from fairdesk.results.shards import ShardRange
+from fairdesk.models.structure import OpaqueError
+from fairdesk.results.events import Certificate, Event, Progress, Rows, ShardRange, timed
 
 #: Whether to count what is left is asked each time the time spent has grown by so much.
 _GROWTH = 1.5
@@ -53,7 +51,7 @@ def divide(
     context, people, options, rng
         As of `fairdesk.certify.certify.search`; but for a first look with a previous certificate.
     part : ShardRange
-        Its stage is one of `fairdesk.certify.stages`, or says of how many parts it is one that
+        Its stage is one of `fairdesk.certify.options`, or says of how many parts it is one that
         divides regions; in these there is no chance.
 
     Raises

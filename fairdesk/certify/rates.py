@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places, Space
-from fairdesk.certify.queue import Queue
+from fairdesk.certify.refine import Queue
 from fairdesk.results.proofs import GroupRate, ProvenRates
 
 Float64 = NDArray[np.float64]

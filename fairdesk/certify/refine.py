@@ -2,20 +2,137 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from functools import wraps
 from time import process_time
-from typing import Literal, Protocol
+from typing import Literal, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.boxes import Tree, Verdict, at_least
 from fairdesk.certify.domain.space import DENSER, Places, Space, sizes
-from fairdesk.certify.pace import Pace
-from fairdesk.certify.queue import Queue
 
 Float64 = NDArray[np.float64]
+
+#: Leaves within so many octaves of weight are as good as each other.
+_PER_OCTAVE = 4
+
+
+class Queue:
+    """Leaves, the heaviest first, about."""
+
+    def __init__(self) -> None:
+        self._buckets: dict[int, list[NDArray[np.int64]]] = {}
+
+    def __len__(self) -> int:
+        return sum(len(part) for parts in self._buckets.values() for part in parts)
+
+    def __bool__(self) -> bool:
+        return bool(self._buckets)
+
+    def put(self, nodes: NDArray[np.int64], weights: Float64) -> None:
+        """Put leaves in."""
+        # what rounding leaves of nothing is nothing much
+        weight = np.floor(_PER_OCTAVE * np.log2(np.maximum(weights, 1e-300))).astype(np.int64)
+        for bucket in np.unique(weight).tolist():
+            self._buckets.setdefault(bucket, []).append(nodes[weight == bucket])
+
+    @property
+    def heaviest(self) -> float:
+        """How much the heaviest leaf weighs, about; 0 where there is none."""
+        return 2.0 ** (max(self._buckets) / _PER_OCTAVE) if self._buckets else 0.0
+
+    def take(self, most: int) -> NDArray[np.int64]:
+        """Take out at most so many of the heaviest."""
+        taken: list[NDArray[np.int64]] = []
+        while most > 0 and self._buckets:
+            heaviest = max(self._buckets)
+            parts = self._buckets[heaviest]
+            part = parts.pop()
+            if len(part) > most:
+                parts.append(part[most:])
+                part = part[:most]
+            if not parts:
+                del self._buckets[heaviest]
+            taken.append(part)
+            most -= len(part)
+        return np.concatenate([np.empty(0, dtype=np.int64), *taken])
+
+
+#: So many seconds are lately.
+_LATELY = 1.0
+#: Dividing has at least such a share of the time: without it there would be nothing to count.
+_LEAST_DIVIDING = 0.2
+#: Counting has to decide so many times as much: what dividing leaves is decided more easily.
+_BETTER = 1.5
+#: Boxes with a smaller mass for each point are never worth it.
+_NOTHING = 1e-300
+
+
+class Pace:
+    """How fast boxes are decided, by dividing and by counting them."""
+
+    def __init__(self) -> None:
+        self._mass = self._seconds = 0.0
+        self._decided = np.inf
+        self._points = self._dividing = self._counting = 0.0
+        self._boxes = 0
+
+    def divided(self, mass: float, seconds: float, boxes: int) -> None:
+        """Take down which mass of the population so many halves decided, and in what time."""
+        self._dividing += seconds
+        self._boxes += boxes
+        self._seconds, self._mass = self._seconds + seconds, self._mass + mass
+        if self._seconds >= _LATELY:
+            self._decided = max(self._mass, 0.0) / self._seconds
+            self._mass = self._seconds = 0.0
+
+    def counted(self, points: float, seconds: float) -> None:
+        """Take down how many points were counted, and in what time."""
+        self._points, self._counting = self._points + points, self._counting + seconds
+
+    @property
+    def points_per_box(self) -> float:
+        """How many points are counted in the time that a half of a box takes; 0 if not known."""
+        if not (self._boxes and self._counting > 0.0):
+            return 0.0
+        return self._dividing / self._boxes * self._points / self._counting
+
+    def least_density(self, speed: float) -> float:
+        """Return from which mass for each point on counting boxes pays; infinite for none.
+
+        ``speed`` says how many points are counted in a second, as long as that is not known here.
+        """
+        if self._dividing < _LEAST_DIVIDING * (self._dividing + self._counting):
+            return np.inf
+        if self._counting > 0.0:
+            speed = self._points / self._counting
+        return max(_BETTER * self._decided / max(speed, 1e-9), _NOTHING)
+
+
+Given = ParamSpec("Given")
+Made = TypeVar("Made")
+
+#: Yields between its steps, and returns what it made.
+Steps = Generator[None, None, Made]
+
+
+def at_once(in_steps: Callable[Given, Steps[Made]]) -> Callable[Given, Made]:
+    """Return what does the same without a stop."""
+
+    @wraps(in_steps)
+    def made(*args: Given.args, **kwargs: Given.kwargs) -> Made:
+        steps = in_steps(*args, **kwargs)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                returned: Made = end.value
+                return returned
+
+    return made
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.answers.rates import decision_tables, misfit_sentence
+from fairdesk.answers import decision_tables, misfit_sentence
 from fairdesk.app.audit import Outcome, Question, audit, plan_of
 from fairdesk.app.finished import sample_question
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan

@@ -14,13 +14,12 @@ from fairdesk import __version__
 from fairdesk.cli.audit import add_audit, add_demo, check_audit
 from fairdesk.cli.inspect import add_inspect
 from fairdesk.cli.methods import add_methods
-from fairdesk.cli.parsing import AddParser, Parser
-from fairdesk.cli.portfolio.command import add_audit_many
+from fairdesk.cli.parsing import AddParser, Parser, texts
+from fairdesk.cli.portfolio import add_audit_many
 from fairdesk.cli.repair import add_repair, check_repair
 from fairdesk.cli.report import add_report, check_report
 from fairdesk.cli.screen import add_show
 from fairdesk.cli.terminal import FAILED, complain, sigterm_as_ctrl_c
-from fairdesk.cli.usage import texts
 from fairdesk.cli.verify import add_reproduce, add_verify
 from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.files import log_folder

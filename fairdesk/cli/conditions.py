@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from fairdesk.answers.selection import pairs_found
+from fairdesk.answers import pairs_found
 from fairdesk.cli.parsing import Parser
 from fairdesk.cli.summary import Finished, changing_share, lowest_ratio
 from fairdesk.cli.terminal import CONDITION_MET, NOT_MEASURED, complain

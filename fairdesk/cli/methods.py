@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method
-from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import Option, options_of
+from fairdesk.audit.catalogue.methods import METHODS, Option, options_of
 from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.terminal import print_answer
 from fairdesk.wording import words

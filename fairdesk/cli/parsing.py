@@ -1,4 +1,4 @@
-"""What the arguments of several commands share."""
+"""What the arguments of several commands share, and the help of the commands."""
 
 from __future__ import annotations
 
@@ -6,16 +6,106 @@ import argparse
 import itertools
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from fairdesk.audit.catalogue.methods import METHODS, parse_options
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.methods import METHODS, options_of, parse_options
 from fairdesk.audit.plan.spec import OptionValue
-from fairdesk.cli import usage
 from fairdesk.errors import FairDeskError, SpecError, did_you_mean
+
+#: Characters in a line, and the most lines of what ``--help`` prints.
+WIDTH, MOST_LINES = 80, 60
+#: Where the text of an option begins.
+_TEXT = 26
+
+
+@cache
+def texts() -> Mapping[str, Any]:
+    """Return what is said of each command, and of the options."""
+    with Path(__file__).with_name("usage.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def option_text(command: str, name: str) -> tuple[str, str]:
+    """Return what the value of an option is called, and what it does."""
+    options = texts()["options"]
+    metavar, text = options.get(f"{command} {name}") or options[name]
+    return metavar, text
+
+
+def short_or_whole(command: str, actions: Mapping[str, argparse.Action]) -> str:
+    """Return the help of a command: where that is long, only what is asked for most."""
+    text = whole(command, actions)
+    if text.count("\n") <= MOST_LINES:
+        return text
+    return "\n".join(_lines(command, actions, short=True)) + "\n"
+
+
+def whole(command: str, actions: Mapping[str, argparse.Action]) -> str:
+    """Return all that there is to say of a command, with each option by its last name."""
+    return "\n".join(_lines(command, actions, short=False)) + "\n"
+
+
+def _lines(command: str, actions: Mapping[str, argparse.Action], *, short: bool) -> Iterator[str]:
+    about = texts()[command]
+    more = about.get("more", [])
+    *groups, last = about.get("groups", [["Options"]])
+    yield f"usage: {about['usage']}"
+    if description := about.get("description"):
+        yield from ("", *_wrapped(description))
+    if examples := about.get("examples"):
+        yield from ("", "examples:", *(f"  {each}" for each in examples))
+    named = {name for _, *names in (*groups, *more) for name in names}
+    formatter = _Formatter(command, short=short)
+    for title, *names in (*groups, *(() if short else more), [*last, *actions]):
+        formatter.start_section(title)
+        kept = [each for each in names if title != last[0] or each not in named]
+        formatter.add_arguments([_argument(each, actions) for each in kept])
+        formatter.end_section()
+    yield from ("", *formatter.format_help().rstrip().splitlines())
+    if short and more:
+        yield from ("", f"more options (fairdesk {command} --help-all describes them):")
+        yield from (line for name, *names in more for line in _wrapped(", ".join(names), name))
+    elif epilog := about.get("epilog"):
+        yield from ("", *_wrapped(epilog))
+
+
+def _argument(name: str, actions: Mapping[str, argparse.Action]) -> argparse.Action:
+    """Return an argument, or a command as if it were one."""
+    return actions.get(name) or argparse.Action([], name, help=texts()[name]["help"])
+
+
+def _wrapped(text: str, lead: str = "") -> list[str]:
+    first, others = (f"  {lead:<9} ", " " * 12) if lead else ("", "")
+    return textwrap.wrap(
+        text, WIDTH, initial_indent=first, subsequent_indent=others, break_on_hyphens=False
+    )
+
+
+class _Formatter(argparse.HelpFormatter):
+    """Writes options as the help has them; of texts that are to be short the first part."""
+
+    def __init__(self, prog: str, *, short: bool) -> None:
+        super().__init__(prog, max_help_position=_TEXT, width=WIDTH)
+        self._short = short
+
+    def _expand_help(self, action: argparse.Action) -> str:
+        text = super()._expand_help(action)
+        return text.partition(";")[0] if self._short else text
+
+    def _format_args(self, action: argparse.Action, default_metavar: str) -> str:
+        if action.nargs in ("+", "?") and action.option_strings:
+            return f"{action.metavar} ..." if action.nargs == "+" else f"[={action.metavar}]"
+        return super()._format_args(action, default_metavar)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        return super()._format_action_invocation(action).replace(" [=", "[=")
+
 
 #: The exit code of a wrong command line.
 USAGE = 2
@@ -43,7 +133,7 @@ class Parser(argparse.ArgumentParser):
         self.taken: dict[str, argparse.Action] = {}
         self.set_defaults(parser=self)
         self.take("-h", "--help", action="help")
-        if "more" in usage.texts().get(self.command, ()):
+        if "more" in texts().get(self.command, ()):
             self.take("--help-all", action=_HelpAll, nargs=0)
 
     def take(
@@ -62,7 +152,7 @@ class Parser(argparse.ArgumentParser):
         fill : Mapping[str, str]
             What stands for names in angle brackets in the help.
         """
-        metavar, text = usage.option_text(self.command, names[-1])
+        metavar, text = option_text(self.command, names[-1])
         for name, value in fill.items():
             text = text.replace(f"<{name}>", value)
         named: dict[str, Any] = {"metavar": metavar} if metavar else {}
@@ -72,11 +162,11 @@ class Parser(argparse.ArgumentParser):
 
     def format_help(self) -> str:
         """Return the help, where it is long only what is asked for most."""
-        return usage.short_or_whole(self.command, self.taken)
+        return short_or_whole(self.command, self.taken)
 
     def whole_help(self) -> str:
         """Return the help with all that is said."""
-        return usage.whole(self.command, self.taken)
+        return whole(self.command, self.taken)
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -179,7 +269,7 @@ def options_by_method(
 
 def command(add_parser: AddParser, name: str, perform: Callable[..., int]) -> Parser:
     """Add a command, of which `usage` says what it is for."""
-    parser = add_parser(name, help=usage.texts()[name]["help"])
+    parser = add_parser(name, help=texts()[name]["help"])
     parser.set_defaults(perform=perform)
     return parser
 

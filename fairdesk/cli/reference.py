@@ -6,8 +6,8 @@ import argparse
 
 from fairdesk.cli.commands import COMMANDS
 from fairdesk.cli.parsing import Parser, whole_number
-from fairdesk.cli.portfolio.plan import NAME, flags, options, repeats
-from fairdesk.manual.reference.markup import plain, table
+from fairdesk.cli.portfolio import NAME, flags, options, repeats
+from fairdesk.manual.reference import plain, table
 
 
 def commands_page() -> str:

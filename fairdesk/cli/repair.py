@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from fairdesk.app.repair import RepairOutcome, RepairQuestion, repair
 from fairdesk.audit.catalogue.method import REPAIR
-from fairdesk.audit.catalogue.methods import parse_options
-from fairdesk.audit.catalogue.options import option_named, options_of
+from fairdesk.audit.catalogue.methods import option_named, options_of, parse_options
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.cli.parsing import (
     AddParser,

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import msgspec
 
 from fairdesk.app.report import ReportQuestion, report, report_parts
-from fairdesk.audit.store.details import Paper, Redaction, Standard, TemplateKey
+from fairdesk.audit.store.records import Paper, Redaction, Standard, TemplateKey
 from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.terminal import print_answer, table_lines
 from fairdesk.report.content.choosing import Part

@@ -6,10 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from fairdesk.answers.answer import Answer, Question
-from fairdesk.answers.observed import Observed, observed
-from fairdesk.answers.rates import decision_tables
-from fairdesk.answers.selection import best_run, best_shares, pairs_found
+from fairdesk.answers import (
+    Answer,
+    Observed,
+    Question,
+    best_run,
+    best_shares,
+    decision_tables,
+    observed,
+    pairs_found,
+)
 from fairdesk.app.audit import Outcome, warnings_of
 from fairdesk.app.outputs import AUDIT_FILE, MANIFEST, OUTPUTS
 from fairdesk.audit.catalogue.method import QuestionKind

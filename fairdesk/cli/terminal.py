@@ -19,7 +19,7 @@ from fairdesk.audit.catalogue.stages import COMPILING, UNTIMED, stage
 from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
-from fairdesk.cluster.link import Link
+from fairdesk.cluster.connection import Link
 from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ReportError, WorkerError, system_errors
 from fairdesk.wording import figures, words

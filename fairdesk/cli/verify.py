@@ -16,7 +16,7 @@ from fairdesk.audit.verify.certificate import (
 )
 from fairdesk.audit.verify.checks import SECONDS, VerifyRequest
 from fairdesk.audit.verify.reproducing import ReproduceRequest
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.cli.parsing import (
     AddParser,
     add_cluster,

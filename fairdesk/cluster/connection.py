@@ -1,23 +1,85 @@
-"""The connection to a scheduler: made, asked who works for it, and ended."""
+"""Where runs are made, and the connection to a scheduler: made, used and ended."""
 
 from __future__ import annotations
 
 import json
 import logging
+import re
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from fairdesk.cluster.place import Place
 from fairdesk.errors import ClusterError
 
 if TYPE_CHECKING:
     from distributed import Client, Future, LocalCluster
+
+
+#: Schemes of a scheduler's address; the second is encrypted.
+SCHEMES = ("tcp://", "tls://")
+_REMEDY = (
+    "Give local, local:N with a number of workers, the scheduler’s address like "
+    "tls://host:8786, or the path of a Dask scheduler file."
+)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where the shards of runs are computed.
+
+    Attributes
+    ----------
+    kind : str
+        ``"local"``: workers that are started on this computer; ``"address"`` and ``"file"``: the
+        scheduler of a cluster that runs already, by its address or its scheduler file.
+    workers : int
+        Of ``"local"``: how many; 0 for one per core.
+    at : str
+        The address, or the path.
+    """
+
+    kind: Literal["local", "address", "file"]
+    workers: int = 0
+    at: str = ""
+
+    def __str__(self) -> str:
+        if self.kind != "local":
+            return self.at
+        return f"local:{self.workers}" if self.workers else "local"
+
+
+def read_place(text: str) -> Place:
+    """Read where to run.
+
+    Parameters
+    ----------
+    text : str
+        ``local``, ``local:N``, ``tcp://host:port``, ``tls://host:port``, or the path of a Dask
+        scheduler file.
+
+    Raises
+    ------
+    ClusterError
+        When it is none of these.
+    """
+    given = text.strip()
+    name, colon, number = given.partition(":")
+    if name == "local":
+        if not colon:
+            return Place("local")
+        if number.isdecimal() and int(number) > 0:
+            return Place("local", workers=int(number))
+    elif given.startswith(SCHEMES):
+        if re.fullmatch(r"\w+://[^\s/:]+(:\d+)?|\w+://\[[^\]]+\](:\d+)?", given):
+            return Place("address", at=given)
+    elif "://" not in given and given:
+        return Place("file", at=str(Path(given).absolute()))
+    raise ClusterError(f"“{text}” does not name a cluster.", remedy=_REMEDY, setting="cluster")
+
 
 #: How long a scheduler may take to answer, and its first worker to come, in seconds.
 CONNECT_SECONDS, WORKER_SECONDS = 15.0, 60.0
@@ -306,3 +368,39 @@ def _said(error: BaseException) -> str:
     """Return what an error says, as the end of a sentence."""
     said: Sequence[str] = str(error).strip().splitlines()
     return f"{(said[0] if said else type(error).__name__).rstrip('.')}."
+
+
+class Link:
+    """Connects when it is first asked to, and anew when the connection was lost.
+
+    Parameters
+    ----------
+    place : Place
+        The cluster.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self._connection: Connection | None = None
+        self._connecting = threading.Lock()
+
+    def connect(self) -> Connection:
+        """Return the connection; slow where there is none yet.
+
+        Raises
+        ------
+        ClusterError
+            As `Connection`.
+        """
+        with self._connecting:
+            if self._connection is not None and self._connection.lost:
+                self.close()
+            if self._connection is None:
+                self._connection = Connection(self.place)
+            return self._connection
+
+    def close(self) -> None:
+        """Let go of the connection; to end processes takes seconds, and nobody waits for it."""
+        if self._connection is not None:
+            threading.Thread(target=self._connection.close).start()
+            self._connection = None

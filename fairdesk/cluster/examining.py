@@ -10,9 +10,8 @@ import msgspec
 
 from fairdesk.audit.plan.spec import versions
 from fairdesk.cluster import messages, remote
-from fairdesk.cluster.connection import Connection, Member
+from fairdesk.cluster.connection import Connection, Member, Place
 from fairdesk.cluster.members import cannot
-from fairdesk.cluster.place import Place
 
 if TYPE_CHECKING:
     from distributed import Future

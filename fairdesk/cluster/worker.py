@@ -11,18 +11,14 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.inputs import RunInputs
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.shards.dealing import dealing
-from fairdesk.audit.shards.shard import Shard
-from fairdesk.audit.shards.whole import Whole
+from fairdesk.audit.shards.shard import Shard, Whole
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.wire import Ending
-from fairdesk.cluster.connection import Connection
+from fairdesk.cluster.connection import Connection, Link, Place, read_place
 from fairdesk.cluster.hearing import AtWork
-from fairdesk.cluster.link import Link
 from fairdesk.cluster.messages import Contents, opening_of
-from fairdesk.cluster.patience import ClusterPatience
-from fairdesk.cluster.place import Place, read_place
-from fairdesk.cluster.spreading import Spreading
+from fairdesk.cluster.spreading import ClusterPatience, Spreading
 from fairdesk.errors import ClusterError
 from fairdesk.results.events import Event
 

@@ -10,18 +10,21 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from fairdesk.answers.answer import ANSWERING, Answer, Question
-from fairdesk.answers.observed import Observed
-from fairdesk.answers.rates import decision_tables, without_misfit
-from fairdesk.answers.selection import (
+from fairdesk.answers import (
+    ANSWERING,
+    Answer,
+    Observed,
+    Question,
     Run,
     all_off,
     answering,
     best_run,
     best_shares,
+    decision_tables,
     measured_any,
     pairs_found,
     shown_shares,
+    without_misfit,
 )
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
@@ -69,14 +72,14 @@ def answers(
     runs : sequence of RunRecord or RunState
         In the order in which they began; the one under way may be among them.
     seen : sequence of Observed
-        The outcomes of groups in the data, see `fairdesk.answers.observed.observed`.
+        The outcomes of groups in the data, see `fairdesk.answers.observed`.
     pair : Pair, optional
-        The pair to show, see `fairdesk.answers.example.clearest`.
+        The pair to show, see `fairdesk.answers.clearest`.
     value : callable, optional
         Writes a value of a pair, by the position of its attribute; in full if it is not given.
     reverse : Pair, optional
         One of the same values as `pair` with the decisions the other way round, see
-        `fairdesk.answers.example.opposite`.
+        `fairdesk.answers.opposite`.
     """
     found: dict[Question, Answer] = {Question.GROUPS: _groups(spec, runs, seen)}
     if not spec.predictions:

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from fairdesk.audit.store.details import Paper as PaperKey
-from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.records import Paper as PaperKey
+from fairdesk.audit.store.records import TemplateKey
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.wording import statements
 from fairdesk.wording.statements import Evidence
@@ -348,7 +348,7 @@ class Report(msgspec.Struct, frozen=True):
     manifest : str
         JSON, attached to the document.
     template, paper : str
-        As in `fairdesk.audit.store.details.Choice`.
+        As in `fairdesk.audit.store.records.Choice`.
     moment : str
         The time that it bears: of the newest thing that changed the audit; UTC, ISO 8601.
     author : str

@@ -6,9 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from fairdesk.answers.observed import Observed
-from fairdesk.answers.rates import decision_tables
-from fairdesk.answers.selection import best_shares
+from fairdesk.answers import Observed, best_shares, decision_tables
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.charts.kinds.dumbbell import Dumbbell, Rate, Selected
@@ -89,7 +87,7 @@ def board(
     runs : sequence of RunRecord or RunState
         In the order in which they began.
     seen : sequence of Observed
-        The outcomes of groups in the data, see `fairdesk.answers.observed.observed`.
+        The outcomes of groups in the data, see `fairdesk.answers.observed`.
     purpose : bool
         Whether the purpose of the model is stated.
     """

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.curves import Line, Mark, growing
-from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark, growing
 from fairdesk.document.blocks import (
     Block,
     Callout,

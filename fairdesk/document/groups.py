@@ -9,12 +9,11 @@ from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
-from fairdesk.answers.observed import Observed
+from fairdesk.answers import Observed
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.charts.curves import Line, Mark
 from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.kinds.heat import Heat
-from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.document.blocks import (
     Block,
     Chart,

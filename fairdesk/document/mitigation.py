@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.kinds.models import Models
+from fairdesk.charts.kinds.shares import Models
 from fairdesk.document.blocks import (
     Block,
     Chart,

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.kinds.counts import Counts
-from fairdesk.charts.kinds.weights import Weight, Weights
+from fairdesk.charts.kinds.bars import Counts, Weight, Weights
 from fairdesk.document.blocks import (
     Block,
     Chart,

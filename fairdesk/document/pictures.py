@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from fairdesk.answers.answer import Drawable, GroupOf, PairsOf, Part, SubgroupOf
+from fairdesk.answers import Drawable, GroupOf, PairsOf, Part, SubgroupOf
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.kinds.forest import Ratio, Ratios
+from fairdesk.charts.kinds.forest import Ratio, Ratios, Studies, studied
 from fairdesk.charts.kinds.gaps import Gap, Gaps
-from fairdesk.charts.kinds.models import Models
 from fairdesk.charts.kinds.proof import proven_bar
-from fairdesk.charts.kinds.shares import ShareBar, ShareBars
-from fairdesk.charts.kinds.study import Studies, studied
+from fairdesk.charts.kinds.shares import Models, ShareBar, ShareBars
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import AuditStudy, Share

@@ -10,13 +10,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from fairdesk.answers.answer import PairsOf
-from fairdesk.answers.rates import bounded_rates, ratio_sentence, without_misfit
-from fairdesk.answers.selection import Run
+from fairdesk.answers import PairsOf, Run, bounded_rates, ratio_sentence, without_misfit
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.certify.proof.certificate import rounding_sentence
-from fairdesk.charts.curves import Line
-from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.lines import Drawing, Line
 from fairdesk.charts.kinds.proof import Spaces, alone_bars, proven_bar
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.document.blocks import (
@@ -32,8 +29,7 @@ from fairdesk.document.blocks import (
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
-from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region
-from fairdesk.results.rounding import exactly, percent_digits
+from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region, exactly, percent_digits
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.language import fixed, say

@@ -9,14 +9,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from fairdesk.answers.selection import main_shares
+from fairdesk.answers import main_shares
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.curves import Line, Mark
-from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.forest import Studies, studied
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark
 from fairdesk.charts.kinds.people import people_of
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
-from fairdesk.charts.kinds.study import Studies, studied
 from fairdesk.document.blocks import (
     Block,
     Chart,
@@ -92,7 +91,7 @@ def compose(
     Parameters
     ----------
     tables : sequence of GroupTable
-        The model's decisions by group, see `fairdesk.answers.rates.decision_tables`.
+        The model's decisions by group, see `fairdesk.answers.decision_tables`.
     """
     measured = listed(run.figures)
     grouped = gaps_between_groups(spec, run.figures)

@@ -8,7 +8,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.document.blocks import Block, Grid, Heading, Statement, Text
 from fairdesk.groups.statistics import wilson_ends
 from fairdesk.groups.tabular.results import MOST_TOLD, MOST_VARIANTS
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, Variant
 from fairdesk.wording import words
 from fairdesk.wording.decisions import named_outcome

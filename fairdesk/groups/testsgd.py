@@ -20,14 +20,13 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.tabular import mining
 from fairdesk.groups.tabular.mining import MOST_ROWS, Answer, Asked, Mining
-from fairdesk.groups.tabular.outcomes import Outcomes
 from fairdesk.groups.tabular.sampling import Neighbours, Steps, starting
+from fairdesk.groups.tabular.tallies import Outcomes
 from fairdesk.groups.text import search as text_rules
 from fairdesk.individual.engine.division import Counting, Merging, Stepping, counted_here, stream
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, Measured, Progress, Rows
-from fairdesk.results.shards import ShardRange, Tallied
+from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied
 
 #: Rows, or samples, in a block; each block of samples has random numbers of its own.
 BLOCK = 8_192

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fairdesk.files import documentation
-from fairdesk.manual import choosing
+from fairdesk.manual import choosing, reference
 from fairdesk.manual.places import CHOICE, CONTENTS
-from fairdesk.manual.reference import figures, files, methods
 from fairdesk.report.render.formulas import formula
 
 
@@ -24,12 +23,12 @@ def pages(commands: str, draw: Callable[[str, str], str] = formula) -> dict[str,
     """
     made = {
         CHOICE: {"questions": choosing.questions_page(), "sources": choosing.sources_page()},
-        "reference/methods.md": {"overview": methods.overview(), "methods": methods.methods()},
-        "reference/figures.md": {"figures": figures.figures(draw)},
-        "reference/limits.md": {"limits": figures.limits()},
+        "reference/methods.md": {"overview": reference.overview(), "methods": reference.methods()},
+        "reference/figures.md": {"figures": reference.figures(draw)},
+        "reference/limits.md": {"limits": reference.limits()},
         "reference/command-line.md": {"commands": commands},
-        "reference/file-formats.md": {"unopened": files.unopened()},
-        "reference/json.md": files.members(),
+        "reference/file-formats.md": {"unopened": reference.unopened()},
+        "reference/json.md": reference.members(),
     }
     folder = documentation()
     return {

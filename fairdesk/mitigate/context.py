@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fairdesk.groups.context import AuditedRows, GroupContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Rows, Scores
+from fairdesk.results.proofs import Condition
 
 
 @dataclass(kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +11,40 @@ from pathlib import Path
 
 from fairdesk import file_types as types
 from fairdesk.errors import ModelError, system_errors
-from fairdesk.models.boosting.kinds import READABLE, kind_of
 from fairdesk.models.packed import PACKED
 from fairdesk.signatures import as_text, recognise, unpacked
+
+#: How files begin: JSON with its first name; UBJSON with the type and number of that name's length
+#: before it; XGBoost's binary form of before with a name, or with 136 bytes of numbers, the length
+#: of the objective and the objective.
+_BEGINS = {
+    "catboost-cbm": rb"CBM1",
+    "catboost-json": rb'\s*\{\s*"(features_info|ctr_data)"\s*:\s*\{',
+    "lightgbm": rb"tree\r?\nversion=",
+    "xgboost-ubj": rb"\{[iUIlL].{1,8}learner",
+    "xgboost-json": rb'\s*\{\s*("version"\s*:\s*\[.*)?"learner"\s*:\s*[\[{]',
+    "xgboost-old": rb"binf|CONFIG-offset:|.{136}[\x03-\x30]\0{7}(binary|multi|reg|rank|count|surv)",
+    "xgboost-dump": rb'booster\[0\]:?\s|\s*\[\s*\{\s*"nodeid"\s*:',
+    "lightgbm-dump": rb'\s*\{\s*"name"\s*:\s*"tree"\s*,\s*"version"',
+}
+_PATTERNS = {kind: re.compile(begins, re.DOTALL) for kind, begins in _BEGINS.items()}
+#: What `kind_of` tells of files that can be opened, and of all.
+READABLE = frozenset({"xgboost-json", "xgboost-ubj", "lightgbm", "catboost-cbm", "catboost-json"})
+BOOSTED = READABLE | {"xgboost-old", "xgboost-dump", "lightgbm-dump"}
+
+
+def kind_of(head: bytes) -> str:
+    """Return the kind of a file of boosted trees by its first bytes; empty for all others.
+
+    Returns
+    -------
+    str
+        ``"xgboost-json"``, ``"xgboost-ubj"``, ``"lightgbm"``, ``"catboost-cbm"``,
+        ``"catboost-json"``; of what is named only:
+        ``"xgboost-old"``, ``"xgboost-dump"``, ``"lightgbm-dump"``.
+    """
+    return next((kind for kind, begins in _PATTERNS.items() if begins.match(head)), "")
+
 
 #: How many bytes tell the formats apart.
 HEAD = 1 << 16
@@ -32,7 +64,7 @@ def describe_format(path: Path) -> str:
     -------
     str
         ``"keras-zip"``, ``"hdf5"``, ``"saved-model"`` (a folder), ``"onnx"``, ``"pickle"``,
-        ``"skops"``, ``"pmml"``, one of `fairdesk.models.boosting.kinds.BOOSTED`; ``"archive"`` of
+        ``"skops"``, ``"pmml"``, one of `fairdesk.models.detect.BOOSTED`; ``"archive"`` of
         one that may hold a model; or, of what cannot be opened,
         ``"missing"``, ``"folder"``, ``"empty"``, ``"text"``, ``"foreign"`` (known to
         `fairdesk.signatures.recognise`, and no text) or ``"unknown"``.

@@ -10,8 +10,7 @@ import msgspec
 from fairdesk import file_types as types
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
-from fairdesk.models.boosting.kinds import BOOSTED
-from fairdesk.models.detect import HEAD, OPENED, describe_format, model_within
+from fairdesk.models.detect import BOOSTED, HEAD, OPENED, describe_format, model_within
 from fairdesk.models.model import Companion, OpenedModel
 from fairdesk.signatures import as_text, looks_tabular, recognise
 

@@ -7,6 +7,7 @@ likely joins the attributes with the greatest mutual information.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,11 +16,229 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, SpecError
-from fairdesk.population.cells import Cells, cells_of, values_of
-from fairdesk.population.structure import directed, mutual_information, spanning_forest
 from fairdesk.results.events import Rows
+
+
+def mutual_information(cells: NDArray[np.intp], sizes: Sequence[int]) -> NDArray[np.float64]:
+    """Return how much any two attributes tell of each other, in nats, less what chance would.
+
+    Shares in a sample tell something even of independent attributes: Miller and Madow's
+    correction (G. A. Miller, *Note on the bias of information estimates*, 1955).
+
+    Parameters
+    ----------
+    cells : NDArray[np.intp]
+        ``(n, d)``.
+
+    Returns
+    -------
+    NDArray[np.float64]
+        ``(d, d)``, symmetric; 0 on the diagonal, and negative where chance would tell more.
+    """
+    n, d = cells.shape
+    columns = [np.ascontiguousarray(cells[:, i]) for i in range(d)]
+    entropies = [_entropy(np.bincount(each), n) for each in columns]
+    information = np.zeros((d, d))
+    for i in range(d):
+        ahead = columns[i]
+        for j in range(i):
+            joint = _entropy(np.bincount(ahead * sizes[j] + columns[j]), n)
+            information[i, j] = information[j, i] = entropies[i] + entropies[j] - joint
+    return information
+
+
+def _entropy(counts: NDArray[np.intp], n: int) -> float:
+    """Estimate an entropy of counts that sum to ``n``."""
+    held = counts[counts > 0]
+    return float(np.log(n) - (held * np.log(held)).sum() / n + (len(held) - 1) / (2 * n))
+
+
+def spanning_forest(weights: NDArray[np.float64]) -> list[tuple[int, int]]:
+    """Return the edges of the forest of the greatest weight (J. B. Kruskal, 1956).
+
+    Parameters
+    ----------
+    weights : NDArray[np.float64]
+        ``(d, d)``, symmetric. An edge that is not positive is in no forest.
+
+    Returns
+    -------
+    list of (int, int)
+        Pairs of vertices; of equally heavy edges the first by number is taken first.
+    """
+    first, second = np.triu_indices(len(weights), 1)
+    heavy = weights[first, second]
+    component = np.arange(len(weights))
+    edges = []
+    for place in np.argsort(-heavy, kind="stable").tolist():
+        i, j = int(first[place]), int(second[place])
+        if heavy[place] <= 0:
+            break
+        if component[i] != component[j]:
+            component[component == component[j]] = component[i]
+            edges.append((i, j))
+    return edges
+
+
+def directed(edges: Sequence[tuple[int, int]], d: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Point the edges of a forest of ``d`` vertices away from the least vertex of each tree.
+
+    Returns
+    -------
+    parents : NDArray[np.intp]
+        ``(d,)``; -1 for a root.
+    order : NDArray[np.intp]
+        ``(d,)``; all vertices, each behind its parent.
+    """
+    neighbours: list[list[int]] = [[] for _ in range(d)]
+    for i, j in edges:
+        neighbours[i].append(j)
+        neighbours[j].append(i)
+    parents = np.full(d, -1)
+    order: list[int] = []
+    met = set[int]()
+    for root in range(d):
+        waiting = deque([] if root in met else [root])
+        met.add(root)
+        while waiting:
+            here = waiting.popleft()
+            order.append(here)
+            for other in sorted(neighbours[here]):
+                if other not in met:
+                    met.add(other)
+                    parents[other] = here
+                    waiting.append(other)
+    return parents, np.array(order, dtype=np.intp)
+
+
+#: Into about so many cells a number is divided, of as many rows each.
+BINS = 12
+#: Of more names than these the rarest share a cell.
+MOST_NAMES = 200
+#: An attribute with more values than these has no list of them.
+MOST_VALUES = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Which codes of an attribute are one cell.
+
+    Attributes
+    ----------
+    count : int
+        How many cells there are, the one of missing codes among them.
+    starts : Rows
+        ``(m,)``, ascending; of numbers and long orders: the least code of each cell but the first.
+    of_name : NDArray[np.intp]
+        ``(values,)``; of names: the cell of each code. Empty for numbers.
+    missing : bool
+        Whether the last cell is that of missing codes.
+    """
+
+    count: int
+    starts: Rows
+    of_name: NDArray[np.intp]
+    missing: bool
+
+    def of(self, codes: Rows) -> NDArray[np.intp]:
+        """Return the cell of each code, ``(n,)``; that of a missing code is the last one."""
+        if self.of_name.size:
+            known = np.nan_to_num(codes).astype(np.intp)
+            cells = self.of_name[np.clip(known, 0, len(self.of_name) - 1)]
+        else:
+            cells = np.searchsorted(self.starts, codes, side="right")
+        # without a cell of its own a missing code is in the last one, like infinity
+        return np.where(np.isnan(codes), self.count - 1, cells)
+
+
+def cells_of(attribute: Attribute, codes: Rows) -> Cells:
+    """Divide an attribute's codes into cells, by how often they occur.
+
+    A text is one cell: no two of them are alike.
+
+    Parameters
+    ----------
+    codes : Rows
+        ``(n,)``, ``n >= 1``; those of the data; NaN where a cell is missing.
+    """
+    missing = bool(np.isnan(codes).any())
+    values, counts = np.unique(codes[~np.isnan(codes)], return_counts=True)
+    none = np.empty(0, dtype=np.intp)
+    if attribute.kind is Kind.TEXT:
+        return Cells(1 + missing, np.empty(0), none, missing)
+    ordered = attribute.kind is Kind.ORDINAL and len(attribute.values) > MOST_NAMES
+    if attribute.values and not ordered:
+        of_name = _names(len(attribute.values), values.astype(np.intp), counts)
+        return Cells(int(of_name.max()) + 1 + missing, np.empty(0), of_name, missing)
+    starts = _starts(attribute, values, counts)
+    return Cells(len(starts) + 1 + missing, starts, none, missing)
+
+
+def _names(size: int, seen: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Give each of ``size`` names a cell; of too many the rarest share the last one."""
+    if size <= MOST_NAMES:
+        return np.arange(size)
+    often = np.zeros(size, dtype=np.intp)
+    often[seen] = counts
+    cells = np.full(size, MOST_NAMES - 1)
+    cells[np.argsort(-often, kind="stable")[: MOST_NAMES - 1]] = np.arange(MOST_NAMES - 1)
+    return cells
+
+
+def _starts(attribute: Attribute, values: Rows, counts: NDArray[np.intp]) -> Rows:
+    """Return where the cells of numbers begin, but for the first.
+
+    A value that is as frequent as a whole bin is a cell by itself. What lies between two such
+    values, and what the range holds beyond the data, are cells that no row of the data is in.
+    """
+    starts: list[float] = []
+    last: tuple[float, float] | None = None
+    for low, high in _bins(values, counts):
+        if last is None:
+            if attribute.low < low:
+                starts.append(low)
+        elif low == high:
+            # steps are seldom exact in floats
+            gap = low - last[1] > 1.5 * attribute.spacing
+            if last[0] == last[1] and gap:
+                starts.append(_after(attribute, last[1]))
+            starts.append(low)
+        else:
+            starts.append(_after(attribute, last[1]))
+        last = low, high
+    if last is not None and last[1] < attribute.high:
+        starts.append(_after(attribute, last[1]))
+    return np.array(starts)
+
+
+def _after(attribute: Attribute, code: float) -> float:
+    """Return the next code that there can be."""
+    return code + attribute.spacing / 2 if attribute.spacing else float(np.nextafter(code, np.inf))
+
+
+def _bins(values: Rows, counts: NDArray[np.intp]) -> list[tuple[float, float]]:
+    """Return the least and the greatest value of each bin, in order."""
+    share = counts / counts.sum() * BINS
+    number = np.floor(share.cumsum() - share / 2)
+    alone = share >= 1.0
+    begins = np.flatnonzero(alone[1:] | alone[:-1] | (number[1:] > number[:-1])) + 1
+    return [(float(each[0]), float(each[-1])) for each in np.split(values, begins) if len(each)]
+
+
+def values_of(attribute: Attribute) -> Rows | None:
+    """Return all codes that an attribute can have, ascending; ``None`` where there is no list."""
+    if not attribute.spacing:
+        return np.array([attribute.low]) if attribute.low == attribute.high else None
+    count = round((attribute.high - attribute.low) / attribute.spacing) + 1
+    if count > MOST_VALUES:
+        return None
+    codes = attribute.low + np.arange(count) * attribute.spacing
+    return np.asarray(np.round(codes * attribute.grid) / attribute.grid)
+
 
 #: So much is added to the count of every cell, so that nothing is impossible.
 SMOOTHING = 0.02

@@ -13,10 +13,9 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from fairdesk.answers.answer import Answer
+from fairdesk.answers import Answer
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.records import RunRecord
+from fairdesk.audit.store.records import Choice, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.document.answers import headline
 from fairdesk.document.blocks import Callout, Fact, Report, Section

@@ -1,12 +1,68 @@
-"""Figures of a proof: what is proven of how many people, and of which."""
+"""Figures of a proof: what is proven of how many people, and of which.
+
+What is proven is rounded down, a bound from above up. All that prints a proven share, in window,
+report, terminal and checks, takes its digits from here.
+"""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import ceil, floor
 from typing import Literal
 
 import msgspec
 
-from fairdesk.results.conditions import Condition
+
+def exactly(share: float | Fraction) -> Fraction:
+    """Return a share without rounding; of a float its shortest decimals, as JSON has them."""
+    return share if isinstance(share, Fraction) else Fraction(str(share))
+
+
+def percent_digits(share: float | Fraction, digits: int, *, up: bool = False) -> str:
+    """Write a share from 0 to 1 in percent, without the sign: ``12.34``.
+
+    Parameters
+    ----------
+    share : float or Fraction
+        The share.
+    digits : int
+        Decimals of the percentage.
+    up : bool
+        Round up, as an upper bound is; down by default, as what is proven is.
+    """
+    hundredths = exactly(share) * 100 * 10**digits
+    whole, rest = divmod(ceil(hundredths) if up else floor(hundredths), 10**digits)
+    return f"{whole}.{rest:0{digits}d}" if digits else f"{whole}"
+
+
+class Condition(msgspec.Struct, frozen=True):
+    """What a box, or a rule, says of one attribute: these values and no others.
+
+    Attributes
+    ----------
+    attribute : str
+        Its name; of a rule about a text, the category of its terms.
+    codes : tuple[float, ...]
+        Of an attribute with listed values: their codes. Else empty.
+    low, high : float, optional
+        Of a number: the least and the greatest, inclusive; ``None`` where that end is the
+        domain's own. ``None`` where there are ``codes``.
+    below : bool
+        Whether ``high`` itself is left out: neighbouring bins of fractions share an edge.
+    term : str
+        Of a rule about a text: the term that it names. Else empty.
+    """
+
+    attribute: str
+    codes: tuple[float, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    below: bool = False
+    term: str = ""
+
+
+#: A rule set: its conditions hold together.
+Conditions = tuple[Condition, ...]
 
 
 class Estimated(msgspec.Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fairdesk.results.conditions import Conditions
+from fairdesk.results.proofs import Conditions
 
 
 class Variant(msgspec.Struct, frozen=True):

@@ -27,8 +27,7 @@ from fairdesk.results.individual import (
     SearchPhase,
     Share,
 )
-from fairdesk.results.proofs import Proven
-from fairdesk.results.rounding import exactly
+from fairdesk.results.proofs import Proven, exactly
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.groups import sentences as group_words
@@ -742,7 +741,7 @@ def certified_statement(
     Parameters
     ----------
     shown : sequence of Metric
-        Those of its figures that are shown, see `fairdesk.answers.rates.without_misfit`.
+        Those of its figures that are shown, see `fairdesk.answers.without_misfit`.
     """
     if (around := neighbourhoods_of(shown)) is not None:
         return neighbourhood_statement(spec, around), (

@@ -10,8 +10,7 @@ from typing import Literal
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.events import Metric
-from fairdesk.results.proofs import Proven, ProvenRates
-from fairdesk.results.rounding import exactly, percent_digits
+from fairdesk.results.proofs import Proven, ProvenRates, exactly, percent_digits
 from fairdesk.wording import words
 from fairdesk.wording.language import fixed, say, say_many
 from fairdesk.wording.statements import Statement, unmeasured

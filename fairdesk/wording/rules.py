@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import say

@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.rates import (
+from fairdesk.answers import (
+    Question,
     bounded_rates,
     decision_tables,
     misfit_sentence,

@@ -1,7 +1,7 @@
 import pytest
 
 from fairdesk.app.run_queue import RunQueue
-from fairdesk.app.time_limits import with_time
+from fairdesk.app.standard import with_time
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import WaitingRun
 from fairdesk.audit.store.store import Store

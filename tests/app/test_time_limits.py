@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.app import time_limits
-from fairdesk.app.time_limits import SECONDS, TimeLeft, planned, with_time
+from fairdesk.app import standard
+from fairdesk.app.standard import SECONDS, TimeLeft, planned, with_time
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.catalogue.stages import NOT_BEGUN
 from fairdesk.audit.plan.spec import Budget, RunSpec
@@ -74,7 +74,7 @@ def test_a_search_for_pairs_ends_where_it_finds_nothing_new():
 @pytest.mark.parametrize("before", sorted(NOT_BEGUN))
 def test_what_comes_before_a_method_takes_none_of_the_limit(before, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(time_limits, "monotonic", lambda: now[0])
+    monkeypatch.setattr(standard, "monotonic", lambda: now[0])
     left = TimeLeft(60.0)
     for seconds, phase in ((2.0, "global"), (300.0, before), (50.0, before), (1.0, "random")):
         now[0] += seconds

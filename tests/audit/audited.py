@@ -13,7 +13,7 @@ import msgspec
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import score_findings
 from fairdesk.audit.runs.run import run
-from fairdesk.audit.store import digests, hash_chain
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.records import LogEntry, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
@@ -66,11 +66,11 @@ def change(path, sql, *values):
 def chained_anew(path):
     """Return every entry of a log the link that it should have."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        before = hash_chain.GENESIS
+        before = digests.GENESIS
         sql = "SELECT number, at, what, kind, facts FROM log ORDER BY number"
         for number, *told in connection.execute(sql).fetchall():
             entry = LogEntry(*told)
-            before = hash_chain.link(before, entry.at, entry.what, entry.kind, entry.facts)
+            before = digests.link(before, entry.at, entry.what, entry.kind, entry.facts)
             connection.execute("UPDATE log SET link = ? WHERE number = ?", (before, number))
 
 

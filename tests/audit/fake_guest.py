@@ -19,10 +19,9 @@ from fairdesk.audit.worker import server as serving
 from fairdesk.certify.proof import certificate
 from fairdesk.files import sha256
 from fairdesk.models.model import Hints, ModelCard, Takes
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Found, Measured, Progress, timed
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
-from fairdesk.results.proofs import Proven
+from fairdesk.results.proofs import Condition, Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.certify.proofs import honest
 

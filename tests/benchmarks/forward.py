@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import ModelCard, Takes
 from fairdesk.models.open import open_model
-from fairdesk.models.structure.dense_layers import Activation, DenseLayer, Float32
+from fairdesk.models.structure import Activation, DenseLayer, Float32
 
 BATCHES = (256, 1_000, 10_000, 100_000)
 NETWORKS = ((12, 30, 20, 15, 15, 10, 1), (64, 128, 64, 1))

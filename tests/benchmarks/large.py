@@ -30,10 +30,10 @@ from sklearn.linear_model import LogisticRegression
 from fairdesk.audit.plan.contexts import group_context
 from fairdesk.audit.plan.inputs import AllRows, GroupInputs, grouped_people, people_blocks
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.data.blocks import blocks
 from fairdesk.data.domain.attributes import Role, attribute_of, encode
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats import survey
+from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.groups.metrics import measuring
@@ -43,7 +43,7 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import estimate
 from fairdesk.individual.shares.options import EstimateOptions
 from fairdesk.models.inputs import input_check
-from fairdesk.models.inputs.all_rows.check import check_all
+from fairdesk.models.inputs.all_rows import check_all
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Measured

@@ -99,14 +99,14 @@ MUTATIONS = {
     ),
     "neighbour-band": Mutation(
         "around rows a linear model's own rounding is ignored",
-        "fairdesk/certify/neighbourhoods/linear.py",
+        "fairdesk/certify/neighbourhoods/boxes.py",
         "-self._most[group] - self.margin, -self._least[group] + self.margin",
         "-self._most[group], -self._least[group]",
         _NEIGHBOURS,
     ),
     "neighbour-places": Mutation(
         "around rows of a linear model the last place that reaches the boundary is left out",
-        "fairdesk/certify/neighbourhoods/linear.py",
+        "fairdesk/certify/neighbourhoods/boxes.py",
         'np.searchsorted(self.values, before, "right") - 1)',
         'np.searchsorted(self.values, before, "right") - 2)',
         _NEIGHBOURS,
@@ -140,7 +140,7 @@ MUTATIONS = {
     ),
     "close": Mutation(
         "what comes after the last layer is taken for exact",
-        "fairdesk/models/structure/types.py",
+        "fairdesk/models/structure.py",
         "CLOSE = 2.0**-20",
         "CLOSE = 0.0",
     ),

@@ -18,7 +18,7 @@ from time import perf_counter, process_time
 
 import msgspec
 
-from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.records import TemplateKey
 from fairdesk.audit.store.store import Store
 from fairdesk.document.blocks import Report, Section, Text
 from fairdesk.report.content.kinds import TEMPLATES

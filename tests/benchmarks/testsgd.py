@@ -38,9 +38,9 @@ from fairdesk.groups.baselines import fairfictplay, themis_groups
 from fairdesk.groups.context import GroupContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Event, Measured, Metric
 from fairdesk.results.groups import GroupGap
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from tests.benchmarks.measuring import DATA
 from tests.models.matching import match

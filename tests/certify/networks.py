@@ -16,8 +16,7 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
-from fairdesk.models.structure.dense_layers import Activation, DenseLayer
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import Activation, DenseLayer, structure_of
 from fairdesk.results.events import Rows
 
 RELU = Activation("relu")

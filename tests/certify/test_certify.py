@@ -25,7 +25,7 @@ from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from fairdesk.results.events import Certificate, Event, Found, Measured, Progress
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region

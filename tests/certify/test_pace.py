@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairdesk.certify.pace import Pace
+from fairdesk.certify.refine import Pace
 
 
 def test_boxes_are_counted_where_that_decides_more_in_a_second() -> None:

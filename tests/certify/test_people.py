@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairdesk.certify import certify, refine
 from fairdesk.certify.bounds import linear, network
 from fairdesk.certify.certify import search
-from fairdesk.certify.counting.queried import QueriedExaminer
+from fairdesk.certify.counting.exhaustive import QueriedExaminer
 from fairdesk.certify.domain.boxes import Tree
 from fairdesk.certify.domain.population import Population
 from fairdesk.certify.domain.space import Places, sizes
@@ -36,7 +36,7 @@ from fairdesk.certify.results import people_shares
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from fairdesk.results.events import Certificate, Measured
 from fairdesk.results.proofs import Proven
 from tests import phrases

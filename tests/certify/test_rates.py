@@ -15,10 +15,10 @@ from fairdesk.certify.bounds import rates as bounds
 from fairdesk.certify.bounds.dense.state import WORTH
 from fairdesk.certify.bounds.rates import CountedRates, NetworkRates
 from fairdesk.certify.layout import Layout, lay_out, rates_for
-from fairdesk.certify.proof.points import Predict
+from fairdesk.certify.proof.certificate import Predict
 from fairdesk.certify.rates import RateProver
 from fairdesk.models.model import labels
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from fairdesk.results.events import Rows, Scores
 from tests.certify.networks import Small
 from tests.certify.populations import SEEDS, weights_of

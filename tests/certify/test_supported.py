@@ -19,7 +19,7 @@ from fairdesk.certify.layout import everyone_for, lay_out
 from fairdesk.certify.pairwise import only
 from fairdesk.certify.refine import Refinery
 from fairdesk.data.domain.domain import Domain
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from fairdesk.results.events import Measured
 from fairdesk.results.proofs import Proven
 from fairdesk.wording.proofs import proven_statement

@@ -1,8 +1,8 @@
 """Rates of intersections as a heat map: which cell is where, what it says and looks like."""
 
-from fairdesk.charts.colours import mixed, readable_on
 from fairdesk.charts.kinds.heat import Heat
 from fairdesk.charts.shapes import Box, Marked, Path, Words
+from fairdesk.charts.svg import mixed, readable_on
 from tests.charts.reading import PAPER, laid, paper, shapes, texts
 from tests.gui.counting import table
 

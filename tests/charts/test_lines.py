@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.charts.curves import Line, Mark, growing
-from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark, growing
 from fairdesk.charts.shapes import Box, Disc, Path, Words
 from fairdesk.report.render.drawing import drawn
 from tests.charts.reading import PAPER, shapes, texts

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.bars import Counts
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.multiples import Multiples, Panel, on_one_scale
 from fairdesk.charts.shapes import Box, Path, Words

@@ -2,10 +2,9 @@
 
 import pytest
 
-from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.bars import Counts, Weight, Weights
 from fairdesk.charts.kinds.gaps import Gap, Gaps
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
-from fairdesk.charts.kinds.weights import Weight, Weights
 from fairdesk.charts.shapes import Box, Disc, Path, Words
 from tests import phrases
 from tests.charts.reading import PAPER, laid, paper, shapes, texts

@@ -3,9 +3,9 @@
 from xml.etree import ElementTree as ET
 
 from fairdesk.charts import svg
-from fairdesk.charts.colours import ON_PAPER
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.shapes import Box, Disc, Path, Tint, Words
+from fairdesk.charts.svg import ON_PAPER
 from tests.charts.reading import PAPER
 from tests.gui.counting import BOSTON, table
 

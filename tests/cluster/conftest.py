@@ -7,9 +7,7 @@ from fairdesk.audit.catalogue.method import Divides, Division
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.cluster.connection import Connection
-from fairdesk.cluster.link import Link
-from fairdesk.cluster.place import Place
+from fairdesk.cluster.connection import Connection, Link, Place
 from fairdesk.cluster.worker import ClusterWorker
 from fairdesk.data.formats.reading import read_table
 from tests.audit import fake_guest, making

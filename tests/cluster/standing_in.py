@@ -17,8 +17,7 @@ from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.shards.shard import Shard
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster import messages, remote
-from fairdesk.cluster.patience import ClusterPatience
-from fairdesk.cluster.spreading import Spreading
+from fairdesk.cluster.spreading import ClusterPatience, Spreading
 from fairdesk.results.events import Found, Progress
 from tests.audit import fake_guest
 

@@ -14,8 +14,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof import certificate_reading
 from fairdesk.certify.proof.certificate import decoded
 from fairdesk.certify.proof.verify.verify import verify
-from fairdesk.cluster.connection import Connection
-from fairdesk.cluster.place import Place
+from fairdesk.cluster.connection import Connection, Place
 from fairdesk.cluster.spreading import Spreading
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.inputs.feeding import FedModel

@@ -16,8 +16,7 @@ from fairdesk.cluster.connection import Member
 from fairdesk.cluster.members import Members
 from fairdesk.cluster.messages import ApartFile, Contents, Opening
 from fairdesk.errors import ModelError, WorkerError
-from fairdesk.results.events import Found, Progress
-from fairdesk.results.shards import Tallied
+from fairdesk.results.events import Found, Progress, Tallied
 
 OPENING = Opening("ab" * 32, (), {"numpy": "2.0"}, ("network",))
 PROGRESS = Progress("global", 1, 2, tried=3, found=0, queries=6)

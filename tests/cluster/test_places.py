@@ -11,10 +11,8 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cli import commands
 from fairdesk.cluster import connection as connecting
-from fairdesk.cluster.connection import Connection
+from fairdesk.cluster.connection import Connection, Link, Place, read_place
 from fairdesk.cluster.examining import examine
-from fairdesk.cluster.link import Link
-from fairdesk.cluster.place import Place, read_place
 from fairdesk.cluster.worker import ClusterWorker, in_parts
 from fairdesk.errors import ClusterError
 from tests.audit import making

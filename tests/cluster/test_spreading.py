@@ -20,8 +20,8 @@ from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.cluster import remote
 from fairdesk.cluster import spreading as spreading_module
+from fairdesk.cluster.connection import Place
 from fairdesk.cluster.hearing import Heard
-from fairdesk.cluster.place import Place
 from fairdesk.cluster.worker import ClusterWorker
 from fairdesk.errors import ClusterError, WorkerError
 from fairdesk.results.events import Found, Progress

@@ -19,9 +19,9 @@ from fairdesk.data.columns.rereading import (
     check_reading,
     for_kind,
     garbled_words,
+    retype,
     with_reading,
 )
-from fairdesk.data.columns.retyping import retype
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import (

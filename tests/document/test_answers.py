@@ -4,14 +4,20 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.example import clearest, opposite
-from fairdesk.answers.observed import Observed
-from fairdesk.answers.selection import best_run, pairs_found, pooled, searches
+from fairdesk.answers import (
+    Observed,
+    Question,
+    best_run,
+    clearest,
+    opposite,
+    pairs_found,
+    pooled,
+    searches,
+)
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind

@@ -9,7 +9,7 @@ import pytest
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.comparison import Comparison, Overlap
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.curves import Mark
+from fairdesk.charts.kinds.lines import Mark
 from fairdesk.document import comparison as composed
 from fairdesk.document.blocks import Callout, Chart, Grid, Heading, Statement, Text
 from fairdesk.results.individual import GradientFidelity, SearchPhase

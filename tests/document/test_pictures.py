@@ -3,12 +3,12 @@
 import msgspec
 import pytest
 
-from fairdesk.answers.answer import PairsOf, Question
+from fairdesk.answers import PairsOf, Question
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
 from fairdesk.document import pictures
 from fairdesk.document.answers import answers
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from tests.report.building import spec_of, write_people
 from tests.wording.test_about_groups import MINED, RULE
 from tests.wording.test_figures import PROVEN, SHARE

@@ -3,13 +3,13 @@
 import msgspec
 import pytest
 
-from fairdesk.answers.answer import PairsOf
+from fairdesk.answers import PairsOf
 from fairdesk.audit.store.records import RunState
 from fairdesk.document import proofs
 from fairdesk.document.blocks import Chart, Grid, Heading, Statement, Text
-from fairdesk.results.conditions import Condition
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import (
+    Condition,
     Estimated,
     GroupRate,
     NeighbourhoodCounts,

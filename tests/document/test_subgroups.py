@@ -7,7 +7,7 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
 from fairdesk.document import subgroup, subgroups
 from fairdesk.document.blocks import Grid, Heading, Statement, Text
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from fairdesk.wording.groups.findings import Finding, findings
 from fairdesk.wording.groups.subgroups import widest_statement
 from tests import phrases

@@ -18,7 +18,7 @@ from fairdesk.groups import testsgd
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
-from fairdesk.groups.tabular.membership import members
+from fairdesk.groups.tabular.rules import members
 from fairdesk.results.events import Measured
 from fairdesk.results.subgroups import RuleSet
 from tests.individual.conftest import integer

@@ -16,8 +16,7 @@ from fairdesk.groups import testsgd
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
 from fairdesk.groups.tabular import mining, tallies
-from fairdesk.groups.tabular.membership import members
-from fairdesk.groups.tabular.rules import rules_about
+from fairdesk.groups.tabular.rules import members, rules_about
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
 from fairdesk.results.events import Measured, Progress

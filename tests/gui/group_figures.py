@@ -1,7 +1,7 @@
 """Figures about groups, written by hand: of the people in `tests.report.building.write_people`."""
 
-from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import (
     Flip,
     LinearGroup,

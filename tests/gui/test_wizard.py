@@ -32,7 +32,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from fairdesk.answers.answer import Question
+from fairdesk.answers import Question
 from fairdesk.app.plan import Choice
 from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import METHODS

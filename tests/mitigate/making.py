@@ -24,7 +24,7 @@ from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.models.open import open_model
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from tests.audit.making import domain_of
 from tests.models.matching import match
 

@@ -10,7 +10,7 @@ from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
 from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.mitigate.rows.pool import Pool
 from fairdesk.mitigate.rows.splitting import Split
-from fairdesk.models.retrain.saving import Saved
+from fairdesk.models.retrain.retraining import Saved
 from fairdesk.results.events import Measured
 from fairdesk.results.mitigation import Augmented, Change, Measure, Retrained
 

@@ -13,7 +13,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
 from fairdesk.models.open import open_model
 from fairdesk.models.retrain.losses import Training, TrainingSet
-from fairdesk.models.retrain.types import innermost, refit
+from fairdesk.models.retrain.retraining import innermost, refit
 from tests.models.matching import match
 from tests.models.tables import names, number, table
 

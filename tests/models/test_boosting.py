@@ -17,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 
 from fairdesk.errors import ModelError
 from fairdesk.models.boosting.ensemble import BrokenError
-from fairdesk.models.boosting.ubjson import decode
+from fairdesk.models.boosting.xgboost_model import decode
 from fairdesk.models.detect import describe_format
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from tests.models.sklearn.test_structure import agrees, at_thresholds
 from tests.sizes import many
 

@@ -8,7 +8,7 @@ from onnx import helper, numpy_helper
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.requerying import compare, query_again
-from fairdesk.models.inputs.checking import complete
+from fairdesk.models.inputs.editing import complete
 from fairdesk.models.inputs.input_check import InputCheck, check
 from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Takes

@@ -11,9 +11,14 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, SpecError
-from fairdesk.population.cells import MOST_NAMES, cells_of
-from fairdesk.population.structure import directed, mutual_information, spanning_forest
-from fairdesk.population.tree import PopulationTree
+from fairdesk.population.tree import (
+    MOST_NAMES,
+    PopulationTree,
+    cells_of,
+    directed,
+    mutual_information,
+    spanning_forest,
+)
 from tests.individual.conftest import integer
 from tests.sizes import many
 

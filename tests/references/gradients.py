@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.steps import clustered_seeds
 from fairdesk.individual.searches.adf import AdfOptions
 from fairdesk.individual.searches.eidig import EidigOptions
 from fairdesk.individual.searches.gradient_walks import EPSILON, WalkOptions

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.steps import clustered_seeds
 from fairdesk.individual.searches.options import AdfOptions
 from fairdesk.results.events import Rows
 from tests.references.gradients import Model

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.steps import clustered_seeds
 from fairdesk.individual.searches.symbolic import DIRECTED, SEED, UNDIRECTED, SymbolicOptions
 from fairdesk.individual.surrogates.paths import (
     Path,

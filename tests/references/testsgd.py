@@ -25,8 +25,8 @@ from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import MOST_NAMES, TestSgdOptions, Z
 from fairdesk.models.model import labels
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Rows
+from fairdesk.results.proofs import Condition
 
 Mask = NDArray[np.bool_]
 

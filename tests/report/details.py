@@ -1,6 +1,6 @@
 """Details with which a report can be final."""
 
-from fairdesk.audit.store.details import Details, Signer, TemplateKey
+from fairdesk.audit.store.records import Details, Signer, TemplateKey
 from fairdesk.report.content.fields import FIELDS, asked, fields_of
 
 #: What `data_kind` can be.

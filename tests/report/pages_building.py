@@ -2,7 +2,7 @@
 
 import msgspec
 
-from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.bars import Counts
 from fairdesk.document.blocks import (
     Callout,
     Chart,

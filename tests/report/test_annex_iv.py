@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.fields import fields_of

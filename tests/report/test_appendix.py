@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import Choice
 from fairdesk.document.blocks import (
     Callout,
     Chart,

@@ -5,7 +5,7 @@ import numpy as np
 from fairdesk.audit.plan.plan import read_limits
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Limit, Role, attribute_of
-from fairdesk.data.domain.constraint_check import checked, constrained_domain
+from fairdesk.data.domain.feasibility import checked, constrained_domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.gathering import gather
 from fairdesk.report.content.material import Material

@@ -11,8 +11,7 @@ import pytest
 from pypdf import PdfReader
 
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.records import LogEntry, PairQuery
+from fairdesk.audit.store.records import Choice, LogEntry, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
@@ -23,9 +22,9 @@ from fairdesk.report.document import make_pdf, make_report, summarised, write_pd
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.pdf import printable
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Progress
 from fairdesk.results.individual import GradientFidelity, SearchPhase, Share
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from tests import phrases

@@ -8,15 +8,14 @@ import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.records import Choice, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.document import subgroups
 from fairdesk.document.blocks import terms_in
-from fairdesk.groups.metrics.significance import newcombe
+from fairdesk.groups.metrics.outcomes import newcombe
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
     group_files,
@@ -24,8 +23,8 @@ from fairdesk.report.export.exports import (
 from fairdesk.report.export.findings import write_findings_csv, write_findings_json
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections.methods_and_formulas import option_rows
-from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import Bin, GroupGap
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import Flip, LinearGroup, Support, TermRate, Variant
 from fairdesk.wording import figures, words
 from fairdesk.wording.groups import baselines as baseline_words

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import Choice
 from fairdesk.document.blocks import Report
 from fairdesk.report.document import make_report
 from fairdesk.report.render.html import page

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 import fairdesk
-from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.records import TemplateKey
 from fairdesk.report import legal
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.legal import note, notes, rules

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.details import Categories, Choice, Details
+from fairdesk.audit.store.records import Categories, Choice, Details
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
 from fairdesk.data.formats.reading import read_table

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 from pypdf import PdfReader
 
-from fairdesk.answers.answer import Question
-from fairdesk.audit.store.details import Choice, Signer
+from fairdesk.answers import Question
+from fairdesk.audit.store.records import Choice, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.fields import fields_of

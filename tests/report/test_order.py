@@ -4,9 +4,8 @@ import msgspec
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store import hash_chain
-from fairdesk.audit.store.details import Categories, Choice, Details
-from fairdesk.audit.store.records import PASSING, PairQuery
+from fairdesk.audit.store import digests
+from fairdesk.audit.store.records import PASSING, Categories, Choice, Details, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.columns.rereading import with_reading
 from fairdesk.data.domain.domain import Domain
@@ -188,7 +187,7 @@ def test_the_log_is_printed_with_its_chain_and_what_passes_is_not(tmp_path):
     rows = grid_of(section, "log").rows
     assert [row[1:] for row in rows] == [(entry.what, entry.link[:12]) for entry in log]
     assert rows[-1][1] == "Merged two groups."
-    assert facts_of(section)["Last hash of the audit log’s chain"] == hash_chain.head(log)
+    assert facts_of(section)["Last hash of the audit log’s chain"] == digests.head(log)
     assert facts_of(section)["FairDesk"] == "0.1.0"
 
 

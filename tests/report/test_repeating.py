@@ -25,7 +25,7 @@ from fairdesk.report.document import make_report
 from fairdesk.report.provenance import evidence
 from fairdesk.report.provenance.manifest import manifest
 from fairdesk.report.sections.methods_and_formulas import appendix
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of, write_people

@@ -6,8 +6,8 @@ import pytest
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
-from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap, GroupLine, GroupTable
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import (
     Flip,
     LinearGroup,

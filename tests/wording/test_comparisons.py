@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from fairdesk.answers.answer import Question
+from fairdesk.answers import Question
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.domain.companions import Companion, Move
 from fairdesk.data.domain.support import Support

@@ -9,7 +9,6 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.data.formats.reading import read_table
 from fairdesk.individual.realism.pair_plausibility import Reference
-from fairdesk.results.conditions import Condition
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import (
     ExcessChange,
@@ -18,7 +17,7 @@ from fairdesk.results.individual import (
     SearchPhase,
     Share,
 )
-from fairdesk.results.proofs import Estimated, GroupRate, Proven, ProvenRates
+from fairdesk.results.proofs import Condition, Estimated, GroupRate, Proven, ProvenRates
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words

@@ -11,8 +11,7 @@ from fairdesk.document import proofs
 from fairdesk.document.blocks import Chart, Grid
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Measure
-from fairdesk.results.proofs import Estimated, PairShare, Proven, Region
-from fairdesk.results.rounding import exactly, percent_digits
+from fairdesk.results.proofs import Estimated, PairShare, Proven, Region, exactly, percent_digits
 from fairdesk.wording import figures, trials
 from fairdesk.wording import proofs as proof_words
 from tests.charts.reading import PAPER, texts

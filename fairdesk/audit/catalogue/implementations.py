@@ -16,8 +16,7 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, Divides, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.individual.engine.division import Counting, Merging, Queried, Setting, counted_apart
 from fairdesk.models.model import Capability
-from fairdesk.results.events import Event, Rows, timed
-from fairdesk.results.shards import ShardRange
+from fairdesk.results.events import Event, Rows, ShardRange, timed
 
 #: ``search(context, people, options, rng)``: ``people`` are ``(n, d)`` rows of the data in the
 #: domain's codes, the options are of the method's own class, and all randomness is ``rng``'s: the
@@ -144,7 +143,7 @@ def is_compiled(loops: Iterable[str], kept: Path) -> bool:
 def load_part(method: str, part: ShardRange) -> Search:
     """Import a method, and return what runs a part of it: it is called as a search.
 
-    What counts units yields `fairdesk.results.shards.Tallied` instead of figures.
+    What counts units yields `fairdesk.results.events.Tallied` instead of figures.
     """
     if method_named(method).division.by is Divides.REGIONS:
         divide = import_module("fairdesk.certify.parts").divide

@@ -24,7 +24,7 @@ from time import time
 import msgspec
 
 from fairdesk.audit.environments import installing
-from fairdesk.audit.environments.libraries import (
+from fairdesk.audit.environments.installing import (
     LEFT_OUT,
     SCIKIT,
     is_older,

@@ -179,10 +179,10 @@ def people_blocks(domain: Domain, all_rows: AllRows) -> Iterator[tuple[int, Rows
     Raises
     ------
     DataError
-        As `fairdesk.data.blocks.blocks`.
+        As `fairdesk.data.formats.parts.blocks`.
     """
     # Arrow, which only these tables need
-    from fairdesk.data.blocks import blocks  # noqa: PLC0415
+    from fairdesk.data.formats.parts import blocks  # noqa: PLC0415
 
     for table in blocks(all_rows.source, all_rows.columns):
         yield len(table.codes), domain.people(table)
@@ -194,10 +194,10 @@ def group_blocks(domain: Domain, all_rows: AllRows) -> Iterator[GroupBlock]:
     Raises
     ------
     DataError
-        As `fairdesk.data.blocks.blocks`.
+        As `fairdesk.data.formats.parts.blocks`.
     """
     # Arrow, which only these tables need
-    from fairdesk.data.blocks import blocks  # noqa: PLC0415
+    from fairdesk.data.formats.parts import blocks  # noqa: PLC0415
     from fairdesk.groups.context import GroupBlock  # noqa: PLC0415
 
     for table in blocks(all_rows.source, all_rows.columns):
@@ -225,10 +225,10 @@ def grouped_people(domain: Domain, all_rows: AllRows) -> Iterator[tuple[int, Row
     Raises
     ------
     DataError
-        As `fairdesk.data.blocks.blocks`.
+        As `fairdesk.data.formats.parts.blocks`.
     """
     # Arrow, which only these tables need
-    from fairdesk.data.blocks import blocks  # noqa: PLC0415
+    from fairdesk.data.formats.parts import blocks  # noqa: PLC0415
     from fairdesk.groups.tabular.sampling import starting  # noqa: PLC0415
 
     for table in blocks(all_rows.source, all_rows.columns):

@@ -1,4 +1,4 @@
-"""What a model's classes are called in the label column, and which class a row's label is."""
+"""What classes are called in the label column, and whether rows that a repair adds can be."""
 
 from __future__ import annotations
 
@@ -6,9 +6,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.outcomes import favourable_rows, spelt_as
 from fairdesk.data.table import Table
 from fairdesk.models.decisions.rule import VALUES
+from fairdesk.results.mitigation import Augmented
+
+
+def why_wrong(added: Augmented, domain: Domain, classes: int, rows: int) -> str:
+    """Say in a clause what cannot be about rows to add; empty where all can.
+
+    Parameters
+    ----------
+    domain : Domain
+        Whom there can be. Of a column of texts the codes after its last are the new texts.
+    classes : int
+        How many classes the model has of its own.
+    rows : int
+        How many rows the table has.
+    """
+    people = added.rows.copy()
+    for place in domain.texts.tolist():
+        written = len(domain.attributes[place].values)
+        codes = people[:, place]
+        new = (codes >= written) & (codes < written + len(added.texts)) & (codes == np.floor(codes))
+        codes[new] = 0.0
+    if not domain.contains(people).all():
+        return "it adds instances outside the input domain"
+    if ((added.labels < 0) | (added.labels >= classes)).any():
+        return "it adds labels that the model does not have"
+    if ((added.seeds < 0) | (added.seeds >= rows)).any() or (added.pairs < -1).any():
+        return "it refers to rows or pairs that do not exist"
+    return ""
 
 
 def class_labels(spec: AuditSpec, table: Table) -> tuple[str | None, ...]:

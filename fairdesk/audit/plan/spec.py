@@ -18,8 +18,8 @@ from fairdesk import __version__
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Source
 from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.results.conditions import Condition
-from fairdesk.results.shards import ShardRange
+from fairdesk.results.events import ShardRange
+from fairdesk.results.proofs import Condition
 
 #: What reads data and models, computes answers, walks through them, proves, and sets the report.
 _LIBRARIES = (

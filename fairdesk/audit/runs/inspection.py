@@ -13,14 +13,13 @@ from fairdesk.audit.environments import environments
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.columns.dates import dated, default_date
 from fairdesk.data.columns.one_hot import find_groups, grouped
-from fairdesk.data.columns.rereading import check_reading
-from fairdesk.data.columns.retyping import included, retype
+from fairdesk.data.columns.rereading import check_reading, included, retype
 from fairdesk.data.profiling.outcomes import canonical, comparison
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
 from fairdesk.errors import DataError, ModelError, SpecError, concerning
 from fairdesk.files import sha256
-from fairdesk.models.inputs import mapping_file, predictions
-from fairdesk.models.inputs.checking import complete
+from fairdesk.models.inputs import input_check, mapping_file
+from fairdesk.models.inputs.editing import complete
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping import known_values
 from fairdesk.models.inputs.mapping.making import input_names, listing
@@ -446,12 +445,12 @@ def _without_model(subject: Subject, table: Table, favourable: str) -> Inspectio
         table.index(column)
     with concerning("model_favourable" if subject.model_favourable else "favourable"):
         decided = canonical(table, column, wanted)
-    card = predictions.card_of(table, column)
+    card = input_check.card_of(table, column)
     proof = None
     if column != subject.label:
-        proof = predictions.check(table, column, decided, subject.label, favourable)
+        proof = input_check.check_predictions(table, column, decided, subject.label, favourable)
     return Inspection(
-        table, favourable, card, Contents("predictions"), predictions.mapping_of(decided), proof
+        table, favourable, card, Contents("predictions"), input_check.mapping_of(decided), proof
     )
 
 

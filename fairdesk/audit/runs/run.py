@@ -16,12 +16,12 @@ from fairdesk.audit.catalogue.stages import UNTIMED
 from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, everything_of, group_inputs
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs
-from fairdesk.audit.shards.in_turn import search_in_turn
+from fairdesk.audit.shards.dealing import search_in_turn
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching, Worker
-from fairdesk.data.domain.constraint_check import no_starting_points
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.feasibility import no_starting_points
 from fairdesk.errors import FairDeskError, SpecError, StoreError, concerning
 from fairdesk.groups.text.terms import lists_of_terms, words_beside
 from fairdesk.results.events import Certificate, Found, Measured, Progress, Rows

@@ -10,8 +10,7 @@ import msgspec
 
 from fairdesk.audit.plan.inputs import RunInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.shards.merging import UniquePairs, added
-from fairdesk.audit.shards.shard import Ran, Shard
+from fairdesk.audit.shards.shard import Ran, Shard, UniquePairs, added
 from fairdesk.audit.worker.answer_checks import check_event, nonsense
 from fairdesk.audit.worker.driving import with_repeats
 from fairdesk.audit.worker.wire import Ending
@@ -19,8 +18,15 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.division import Merging
 from fairdesk.models.decisions.requerying import joined
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import Event, Found, Measured, Progress, concatenated
-from fairdesk.results.shards import ShardRange, Tallied
+from fairdesk.results.events import (
+    Event,
+    Found,
+    Measured,
+    Progress,
+    ShardRange,
+    Tallied,
+    concatenated,
+)
 
 #: So long a shard is to take, about; more of it would be lost with a worker, ...
 _SECONDS = 2.0

@@ -1,9 +1,10 @@
-"""The dealing of a run: by how its method is divided."""
+"""How a run is dealt in shards, by how its method is divided, and run on one worker in turn."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import cast
+from typing import Protocol, cast, runtime_checkable
 
 from fairdesk.audit.catalogue.implementations import load_merging
 from fairdesk.audit.catalogue.method import Divides
@@ -14,12 +15,14 @@ from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.shards.counts import Counts
 from fairdesk.audit.shards.regions import Regions
 from fairdesk.audit.shards.searches import Searches
-from fairdesk.audit.shards.shard import Dealing
-from fairdesk.audit.shards.whole import Whole
+from fairdesk.audit.shards.shard import Dealing, Whole
+from fairdesk.audit.worker.client import Searching, Worker
+from fairdesk.audit.worker.wire import Ending
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.division import Merging, Setting
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import ModelCard, OpenedModel
+from fairdesk.results.events import Event
 
 
 def dealing(audit: AuditSpec, run: RunSpec, inputs: RunInputs, workers: int = 1) -> Dealing:
@@ -82,3 +85,36 @@ def _setting(audit: AuditSpec, run: RunSpec, inputs: RunInputs) -> Setting:
     described = cast(OpenedModel, _Described(audit.model))
     fed = FedModel(described, audit.mapping, audit.domain.attributes)
     return group_context(audit.domain, audit.mapping, run, inputs, fed)
+
+
+@runtime_checkable
+class Spreads(Protocol):
+    """A worker that stands for many, and has shards run on them."""
+
+    def search_spread(self, audit: AuditSpec, inputs: RunInputs, run: RunSpec) -> Searching | None:
+        """Run a method on all of them; ``None`` where it is not divided."""
+
+
+def search_in_turn(worker: Worker, audit: AuditSpec, inputs: RunInputs, run: RunSpec) -> Searching:
+    """Run a method on the open model, shard by shard; otherwise as `Worker.search`.
+
+    A worker that stands for many has them run at the same time.
+    """
+    if isinstance(worker, Spreads):
+        spread = worker.search_spread(audit, inputs, run)
+        if spread is not None:
+            return spread
+    return Searching(_search(worker, audit, inputs, run))
+
+
+def _search(
+    worker: Worker, audit: AuditSpec, inputs: RunInputs, run: RunSpec
+) -> Generator[Event, None, Ending]:
+    divided = dealing(audit, run, inputs)
+    while not divided.done and (shard := divided.deal()) is not None:
+        running = worker.search(audit.mapping, audit.domain, shard.inputs, shard.run)
+        try:
+            yield from divided.take(shard.index, running)
+        finally:
+            running.close()
+    return divided.ending

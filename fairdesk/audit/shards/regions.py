@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.shards.merging import UniquePairs, added
-from fairdesk.audit.shards.shard import Ran, Shard
+from fairdesk.audit.shards.shard import Ran, Shard, UniquePairs, added
 from fairdesk.audit.worker.answer_checks import nonsense
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.certify.domain.boxes import Verdict
+from fairdesk.certify.options import Stage
 from fairdesk.certify.proof.certificate import ARRAYS, decoded, encoded
-from fairdesk.certify.stages import Stage
 from fairdesk.data.domain.domain import Domain
-from fairdesk.results.events import Certificate, Event, Found, Measured, Progress
+from fairdesk.results.events import Certificate, Event, Found, Measured, Progress, ShardRange
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import Proven
-from fairdesk.results.shards import ShardRange
 
 Arrays = Mapping[str, NDArray[Any]]
 

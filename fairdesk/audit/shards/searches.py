@@ -10,15 +10,13 @@ from fairdesk.audit.catalogue.method import Divides
 from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.shards.merging import UniquePairs, added
-from fairdesk.audit.shards.shard import Ran, Shard
+from fairdesk.audit.shards.shard import Ran, Shard, UniquePairs, added
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.decisions.requerying import joined
 from fairdesk.repeatability import Repeatability
-from fairdesk.results.events import Event, Found, Measured, Metric, Progress
+from fairdesk.results.events import Event, Found, Measured, Metric, Progress, ShardRange
 from fairdesk.results.individual import SearchPhase, Share
-from fairdesk.results.shards import ShardRange
 
 
 class Searches:

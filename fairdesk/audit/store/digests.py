@@ -1,12 +1,16 @@
-"""Fingerprints of what an audit holds, as its log keeps them, and the log told back.
+"""Fingerprints of what an audit holds, as its log keeps them, and the log as a chain of them.
 
-The log is a chain (`fairdesk.audit.store.hash_chain`): what its entries tell cannot be changed
+The log is a chain (`fairdesk.audit.store.digests`): what its entries tell cannot be changed
 without its showing. So whatever a report prints is bound to an entry: the question and the table
 when the audit begins, a run with all that it found when it ends, what was learned of a pair or
 marked on it when that is written. Who then changes a finding by hand contradicts the log.
 
 A fingerprint of rows is the SHA-256 of the rows one after the other, each as a MessagePack array of
 its columns, so that anybody can make it again from the file with SQLite alone.
+
+Who changes, removes or inserts an entry changes every fingerprint after it. The last one, the
+chain's *head*, stands in every report and manifest: against it a chain that was written anew from
+some point on shows too. Nothing here keeps a file from being changed; it shows that it was.
 """
 
 from __future__ import annotations
@@ -15,16 +19,18 @@ import hashlib
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.finding_table import AFTERWARDS
 from fairdesk.audit.store.pair import WEIGHED
 from fairdesk.audit.store.records import (
     AuditStarted,
+    Choice,
+    Details,
     Exported,
     ExportedFile,
     LogEntry,
@@ -37,6 +43,53 @@ from fairdesk.audit.store.records import (
 )
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError
+
+#: What the first entry follows.
+GENESIS = "0" * 64
+
+
+def link(before: str, at: str, what: str, kind: str, document: str) -> str:
+    """Return the fingerprint of an entry that follows another one.
+
+    Parameters
+    ----------
+    before : str
+        The fingerprint of the entry before, or `GENESIS`.
+    at, what, kind, document : str
+        As in `fairdesk.audit.store.records.LogEntry`.
+
+    Returns
+    -------
+    str
+        SHA-256 of the JSON array of all five, as 64 lower-case hexadecimal digits.
+    """
+    return hashlib.sha256(msgspec.json.encode((before, at, what, kind, document))).hexdigest()
+
+
+def broken(entries: Sequence[LogEntry]) -> int | None:
+    """Find the first entry, from 0, whose fingerprint is not what it should be; ``None``: none."""
+    before = GENESIS
+    for place, entry in enumerate(entries):
+        if entry.link != link(before, entry.at, entry.what, entry.kind, entry.facts):
+            return place
+        before = entry.link
+    return None
+
+
+def set_back(entries: Sequence[LogEntry]) -> list[int]:
+    """Return the entries, from 0, that are earlier than the entry before them.
+
+    The clock was then set back in between: that is no sign of tampering, but times before and
+    after do not tell what came first.
+    """
+    times = [datetime.fromisoformat(entry.at).astimezone(UTC) for entry in entries]
+    return [place for place in range(1, len(times)) if times[place] < times[place - 1]]
+
+
+def head(entries: Sequence[LogEntry]) -> str:
+    """Return the fingerprint of the last entry, `GENESIS` of an empty log."""
+    return entries[-1].link if entries else GENESIS
+
 
 #: The columns of a run, in the order in which they are taken.
 _RECORD = (

@@ -17,7 +17,7 @@ import numpy as np
 
 from fairdesk.audit.plan.decisions import decisions
 from fairdesk.audit.plan.spec import AuditSpec, now
-from fairdesk.audit.store import digests, hash_chain
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.finding_table import FindingTable
 from fairdesk.audit.store.records import AuditStarted, LogKind
 from fairdesk.data.table import Table
@@ -38,7 +38,7 @@ def add_entry(connection: sqlite3.Connection, what: str, kind: LogKind, facts: o
     at = now()
     document = "" if facts is None else msgspec.json.encode(facts).decode()
     last = connection.execute("SELECT link FROM log ORDER BY number DESC LIMIT 1").fetchone()
-    linked = hash_chain.link(last[0] if last else hash_chain.GENESIS, at, what, kind, document)
+    linked = digests.link(last[0] if last else digests.GENESIS, at, what, kind, document)
     connection.execute(
         "INSERT INTO log (at, what, kind, facts, link) VALUES (?, ?, ?, ?, ?)",
         (at, what, kind, document, linked),
@@ -93,7 +93,7 @@ _TABLES = {
         content BLOB NOT NULL,
         PRIMARY KEY (run, trial, name)
     """,
-    # what happened, each entry bound to the one before (`fairdesk.audit.store.hash_chain`)
+    # what happened, each entry bound to the one before (`fairdesk.audit.store.digests`)
     "log": """
         number INTEGER PRIMARY KEY,
         at TEXT NOT NULL,

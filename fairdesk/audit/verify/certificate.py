@@ -13,7 +13,7 @@ from fairdesk.audit.runs.inspection import Subject, opened
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate_reading
 from fairdesk.certify.proof.certificate import CertificateError, Header, about
-from fairdesk.certify.proof.verify.outcome import KINDS, Check
+from fairdesk.certify.proof.verify.statements import KINDS, Check
 from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.data.table import Dialect
 from fairdesk.errors import ModelError, system_errors

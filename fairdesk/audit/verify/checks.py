@@ -27,7 +27,9 @@ from fairdesk.audit.verify.figures import (
     Ask,
     check_exact_shares,
     check_proven,
+    check_rows,
     check_rule_sets,
+    of_all_rows,
 )
 from fairdesk.audit.verify.files import (
     SAME_DATA,
@@ -42,12 +44,11 @@ from fairdesk.audit.verify.files import (
 from fairdesk.audit.verify.log import check_accuracy
 from fairdesk.audit.verify.pairs import ASKED_AGAIN, check_distances, check_pairs
 from fairdesk.audit.verify.record import Anchor, check_record
-from fairdesk.audit.verify.rows import check_rows, of_all_rows
 from fairdesk.audit.verify.tally import untried
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.certificate import CertificateError
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.certify.proof.verify.verify import verify
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, StoreError

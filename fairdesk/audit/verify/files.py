@@ -13,8 +13,8 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.reopening import reopen
 from fairdesk.audit.verify.tally import MOST_TOLD, Tally
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify.outcome import Check
-from fairdesk.data.columns.retyping import retype
+from fairdesk.certify.proof.verify.statements import Check
+from fairdesk.data.columns.rereading import retype
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import DataError, ModelError, system_errors
 from fairdesk.files import sha256

@@ -29,7 +29,7 @@ from fairdesk.audit.store.records import (
 from fairdesk.audit.store.schema import STARTED
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.results.groups import GroupTable
 

@@ -15,7 +15,7 @@ from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import DataError
 from fairdesk.individual.engine.context import margin

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.store import digests, hash_chain
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.digests import Replayed, details_facts, replayed
 from fairdesk.audit.store.pair import WEIGHED
 from fairdesk.audit.store.records import LogEntry, PairQuery, RunEnded, RunRecord
@@ -16,7 +16,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.log import PLANNED, SENTENCES, compare_plan, compare_sentences
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.answer_checks import check_event
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import StoreError, WorkerError
 from fairdesk.results.events import Measured
 
@@ -103,13 +103,13 @@ def check_record(store: Store, anchor: Anchor | None) -> Iterator[Check]:
 
 def _chain(entries: Sequence[LogEntry]) -> Check:
     tally = Tally(CHAIN)
-    place = hash_chain.broken(entries)
+    place = digests.broken(entries)
     if place is None and entries:
         tally.agree(len(entries))
         tally.remark(
-            f"The log has {len(entries):,} entries; its last hash is {hash_chain.head(entries)}."
+            f"The log has {len(entries):,} entries; its last hash is {digests.head(entries)}."
         )
-        if earlier := hash_chain.set_back(entries):
+        if earlier := digests.set_back(entries):
             place = earlier[0]
             tally.remark(
                 f"{len(earlier):,} of them have an earlier time than the entry before; first entry "
@@ -139,7 +139,7 @@ def _anchored(entries: Sequence[LogEntry], anchor: Anchor) -> Check:
             f"{len(entries):,}: some were removed."
         )
         return tally.check()
-    there = hash_chain.head(entries[: anchor.entries])
+    there = digests.head(entries[: anchor.entries])
     tally.compare(
         there == anchor.head,
         f"“{anchor.name}” records for entry {anchor.entries:,} the hash {anchor.head[:12]}…; the "

@@ -33,7 +33,7 @@ from fairdesk.audit.verify.pairs import TOLERANCE
 from fairdesk.audit.verify.tally import Tally, failures
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import SpecError, system_errors
 from fairdesk.results.events import Metric, Rows
 from fairdesk.results.mitigation import Trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 
 #: What differs is told one by one of so many.
 MOST_TOLD = 5

@@ -13,7 +13,7 @@ from typing import TypeVar, assert_never
 import msgspec
 import numpy as np
 
-from fairdesk.audit.plan.adding import why_wrong
+from fairdesk.audit.plan.labels import why_wrong
 from fairdesk.audit.worker.child import Received
 from fairdesk.audit.worker.frames import Array
 from fairdesk.certify.domain.space import Places

@@ -27,8 +27,8 @@ from fairdesk.audit.worker.answer_checks import (
     expect,
     nonsense,
 )
+from fairdesk.audit.worker.child import Fingerprint, path_text
 from fairdesk.audit.worker.conversation import EVENTS, Conversation, StoppedError
-from fairdesk.audit.worker.given import Fingerprint, path_text
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof import certificate
@@ -40,13 +40,12 @@ from fairdesk.data.table import Dialect, Table
 from fairdesk.errors import DataError, WorkerError
 from fairdesk.individual.realism.pair_plausibility import Plausibility
 from fairdesk.individual.surrogates.explanation import Explanation
-from fairdesk.models.decisions.recorded import prediction_columns
+from fairdesk.models.decisions.rule import prediction_columns
 from fairdesk.models.inputs.input_check import InputCheck, SampleRow
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
-from fairdesk.results.events import Event, Found, Rows, Scores
+from fairdesk.results.events import Event, Found, Rows, Scores, Tallied
 from fairdesk.results.mitigation import Augmented, Retrained
-from fairdesk.results.shards import Tallied
 
 
 class Searching(Iterator[Event]):

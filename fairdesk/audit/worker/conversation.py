@@ -16,8 +16,7 @@ from fairdesk.audit.sandbox.confinement import Confinement, unknown
 from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.answer_checks import MOST_TEXT, check_card, expect, nonsense
-from fairdesk.audit.worker.child import Child, Received
-from fairdesk.audit.worker.given import GivenModel
+from fairdesk.audit.worker.child import Child, GivenModel, Received
 from fairdesk.errors import ERRORS, WorkerError
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.results.events import Event, Progress

@@ -22,12 +22,12 @@ from fairdesk.results.events import (
     Measured,
     Metric,
     Progress,
+    Tallied,
     concatenated,
     timed,
 )
 from fairdesk.results.individual import RandomBaseline, SearchPhase, Share
 from fairdesk.results.mitigation import Augmented, Retrained
-from fairdesk.results.shards import Tallied
 
 Send = Callable[[wire.FromGuest], None]
 

@@ -45,7 +45,7 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import PartTimes
 from fairdesk.individual.engine.preflight import preflight
-from fairdesk.individual.searches.baseline import baseline
+from fairdesk.individual.searches.uniform import baseline
 from fairdesk.individual.shares.estimate import upper_bound
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.decisions.requerying import joined, query_again, refuse, some_of
@@ -230,8 +230,8 @@ class Guest:
 
     def _check_all(self, asked: wire.CheckAllRows, send: Send) -> None:
         """Check all rows of a table, and tell how far it is."""
-        from fairdesk.data.blocks import blocks  # noqa: PLC0415 - see above
-        from fairdesk.models.inputs.all_rows.check import check_all  # noqa: PLC0415
+        from fairdesk.data.formats.parts import blocks  # noqa: PLC0415 - see above
+        from fairdesk.models.inputs.all_rows import check_all  # noqa: PLC0415
 
         source, columns = asked.source, asked.columns
         table = Table(source, columns, np.empty((0, len(columns))))

@@ -17,8 +17,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.dense_layers import Activation
-from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
+from fairdesk.models.structure import Activation, Layers, OpaqueError, structure_of
 from fairdesk.results.events import Event, Measured, Progress, Rows
 from fairdesk.results.proofs import Proven
 

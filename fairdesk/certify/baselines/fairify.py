@@ -46,8 +46,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here, stream
 from fairdesk.individual.engine.pace import Pace
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
-from fairdesk.results.shards import ShardRange, Tallied
+from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied, timed
 
 #: A solver that thinks is looked after so often, in seconds.
 _POLL = 0.1

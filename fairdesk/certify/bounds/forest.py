@@ -20,11 +20,10 @@ from fairdesk.certify.bounds.linear_sums import Float64, Numbers
 from fairdesk.certify.counting.exhaustive import shares_of_people
 from fairdesk.certify.domain.columns import OfAxis, columns_of
 from fairdesk.certify.domain.space import Places, Space
-from fairdesk.certify.refine import Examined
-from fairdesk.certify.steps import Steps
+from fairdesk.certify.refine import Examined, Steps
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
-from fairdesk.models.structure.types import Forest, ModelStructure
+from fairdesk.models.structure import Forest, ModelStructure
 
 if TYPE_CHECKING:
     from fairdesk.certify.bounds.forest_kernels import Room

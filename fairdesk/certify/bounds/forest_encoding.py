@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from fairdesk.certify.domain.columns import Columns, OfAxis, columns_of
 from fairdesk.certify.domain.encoded import Margins, margins_of
 from fairdesk.certify.domain.space import Space
-from fairdesk.certify.steps import Steps
+from fairdesk.certify.refine import Steps
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
-from fairdesk.models.structure.forests import sums
-from fairdesk.models.structure.types import Forest, ModelStructure
+from fairdesk.models.structure import Forest, ModelStructure, sums
 
 if TYPE_CHECKING:
     from fairdesk.certify.bounds.forest_kernels import ForestArrays, Room

@@ -16,7 +16,7 @@ from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space
 from fairdesk.certify.refine import Examined
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.dense_layers import ACTIVATIONS
+from fairdesk.models.structure import ACTIVATIONS
 
 if TYPE_CHECKING:
     from fairdesk.certify.bounds.dense.state import Network, Room

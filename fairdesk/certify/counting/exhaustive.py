@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.domain.columns import Columns, OfAxis
 from fairdesk.certify.domain.space import Places, Space, sizes
-from fairdesk.certify.refine import Counted
+from fairdesk.certify.proof.verify.statements import QUERIED
+from fairdesk.certify.refine import Counted, Examined
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
@@ -23,6 +24,39 @@ from fairdesk.results.events import Rows, Scores
 
 if TYPE_CHECKING:
     from fairdesk.certify.domain.population_kernels import TreeArrays
+
+
+class QueriedExaminer:
+    """Leaves every box undecided: only counting decides it, the most likely combinations first.
+
+    Attributes
+    ----------
+    batch, margin, notes
+        As `fairdesk.certify.refine.Examiner`.
+    """
+
+    def __init__(self) -> None:
+        self.batch, self.margin = 2_048, 0.0
+        self.notes: tuple[str, ...] = (QUERIED,)
+
+    def examine(self, low: Places, high: Places, group: NDArray[np.intp]) -> Examined:  # noqa: ARG002 - nobody is compared
+        """Halve boxes along their widest axes; as `fairdesk.certify.refine.Examiner.examine`."""
+        size = len(low)
+        nothing = np.zeros(size)
+        axis = cut = np.zeros(size, dtype=np.int64)
+        if low.shape[1]:
+            boxes, axis = np.arange(size), (high - low).argmax(axis=1)
+            cut = (low[boxes, axis] + high[boxes, axis]) >> 1
+        single = (high == low).all(axis=1)
+        return Examined(
+            *(low, high, nothing, nothing, nothing, nothing),
+            np.full(size, -1, dtype=np.int64),
+            np.where(single, -1, axis),
+            cut,
+            low[:0],
+            people=(nothing, nothing),
+        )
+
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]

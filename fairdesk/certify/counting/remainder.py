@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.space import Places, Space
-from fairdesk.certify.refine import Refinery
-from fairdesk.certify.steps import Steps
+from fairdesk.certify.refine import Refinery, Steps
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares.enumeration import exact_share
-from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.individual.shares.tally import clopper_pearson
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.results.events import Rows
 from fairdesk.results.individual import Share

@@ -18,7 +18,7 @@ from fairdesk.data.domain.determined import in_order
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How
-from fairdesk.models.structure.types import Forest, Layers, ModelStructure
+from fairdesk.models.structure import Forest, Layers, ModelStructure
 from fairdesk.results.events import Rows
 
 Float64 = NDArray[np.float64]

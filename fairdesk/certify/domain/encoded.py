@@ -15,7 +15,7 @@ from fairdesk.certify.domain.space import Space
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.models.structure.types import Decides, Layer, Layers, ModelStructure
+from fairdesk.models.structure import Decides, Layer, Layers, ModelStructure
 
 Float64 = NDArray[np.float64]
 #: An axis whose numbers are this near to a line, as a share of its range, is taken for one.
@@ -39,7 +39,7 @@ class Margins:
         ``(K,)``; the decision that each class means. A decision is certain where one of its
         classes beats every class that means another.
     close : float
-        As `fairdesk.models.structure.types.ModelStructure`, for the threshold that is decided at.
+        As `fairdesk.models.structure.ModelStructure`, for the threshold that is decided at.
     """
 
     weights: Float64

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.distribution import Compared, Node, PopulationOf, Weights
-from fairdesk.certify.domain.space import Axis, Places, Space
+from fairdesk.certify.domain.space import Axis, Compared, Node, Places, PopulationOf, Space, Weights
 from fairdesk.population.tree import PopulationTree
 from fairdesk.results.events import Rows
 

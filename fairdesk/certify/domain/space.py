@@ -10,27 +10,150 @@ A companion (`fairdesk.data.domain.companions`) has an axis too, with one place 
 stand for each other. Such a place is *tied*: there the code depends on the combination, as a
 constraint's determined attribute does. A root has one tied place along the axis, or none; which it
 has is its variant.
+
+Written anew, from the moves alone: nothing of it makes certificates.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.data.domain.companions import Companion
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Rows
+from fairdesk.results.proofs import Condition
 
 if TYPE_CHECKING:
-    from fairdesk.certify.domain.distribution import PopulationOf
     from fairdesk.certify.domain.population_kernels import TreeArrays
+
+
+def companion_of(domain: Domain, attribute: str) -> Companion | None:
+    """Return the companion that an attribute is; ``None`` where it is none."""
+    return next((each for each in domain.support.companions if each.attribute == attribute), None)
+
+
+def becomes(domain: Domain, own: Companion, code: float) -> tuple[float, ...]:
+    """Return what a code becomes with each compared value of the protected attribute."""
+    moves = {(move.to, move.code): move.becomes for move in own.moves}
+    compared = domain.attributes[domain.names.index(own.by)].compared
+    return tuple(moves.get((to, code), code) for to in compared)
+
+
+def standing(
+    domain: Domain, own: Companion, codes: NDArray[np.float64], among: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return of codes those that stand for them: the first others that become the same.
+
+    NaN where none of the others does.
+    """
+    first: dict[tuple[float, ...], float] = {}
+    for code in among.tolist():
+        first.setdefault(becomes(domain, own, code), code)
+    return np.array([first.get(becomes(domain, own, code), np.nan) for code in codes.tolist()])
+
+
+def tied(domain: Domain, attribute: str, codes: tuple[float, ...]) -> NDArray[np.bool_]:
+    """Return at which places of an axis the code depends on the protected values: ``(count,)``.
+
+    Empty along axes of other attributes.
+    """
+    own = companion_of(domain, attribute)
+    if own is None:
+        return np.empty(0, dtype=np.bool_)
+    return np.array([set(becomes(domain, own, code)) != {code} for code in codes], dtype=np.bool_)
+
+
+class Node(msgspec.Struct, frozen=True):
+    """An attribute in a population's tree.
+
+    Attributes
+    ----------
+    attribute : str
+        Its name.
+    parent : int
+        The place of the attribute that it depends on, before this one; -1 for none.
+    table : tuple[tuple[float, ...], ...]
+        For each cell of the parent, or once, the probabilities of its own cells.
+    """
+
+    attribute: str
+    parent: int
+    table: tuple[tuple[float, ...], ...]
+
+
+class Weights(msgspec.Struct, frozen=True):
+    """How a cell's probability is shared out among the places of an axis: by whole numbers.
+
+    Attributes
+    ----------
+    starts, cells : tuple[int, ...]
+        Neighbouring places of one cell: the first place of each run, and its cell.
+    each : int
+        What every place weighs; 0 where only those that the data have count.
+    places, more : tuple[int, ...]
+        Places that weigh more, ascending, and by how much.
+    """
+
+    starts: tuple[int, ...]
+    cells: tuple[int, ...]
+    each: int
+    places: tuple[int, ...]
+    more: tuple[int, ...]
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """The values of a protected attribute that are compared, in the population.
+
+    Attributes
+    ----------
+    attribute : str
+        Its name.
+    cells : tuple[int, ...]
+        The cell of each value.
+    shares : tuple[float, ...]
+        Which share of its cell's probability each value has.
+    """
+
+    attribute: str
+    cells: tuple[int, ...]
+    shares: tuple[float, ...]
+
+
+class PopulationOf(msgspec.Struct, frozen=True):
+    """A population, written down: enough to compute the mass of any box of a space.
+
+    The probability of a point and a cell of each other attribute is the product of the nodes'
+    probabilities, and for each axis of the place's weight over that of all places in its cell.
+
+    Attributes
+    ----------
+    nodes : tuple[Node, ...]
+        All attributes of the domain, each behind its parent.
+    axes : tuple[Weights, ...]
+        One for each axis of the space.
+    compared : tuple[Compared, ...]
+        One for each protected attribute of the space's domain.
+    """
+
+    nodes: tuple[Node, ...]
+    axes: tuple[Weights, ...]
+    compared: tuple[Compared, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """The SHA-256 hash of it as JSON."""
+        return hashlib.sha256(msgspec.json.encode(self, order="deterministic")).hexdigest()
+
 
 #: ``(n, a)``; places along the axes, or one end of boxes.
 Places = NDArray[np.int64]

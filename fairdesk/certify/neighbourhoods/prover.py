@@ -18,11 +18,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.counting.exhaustive import PointCounter, points_of
-from fairdesk.certify.counting.queried import QueriedExaminer
+from fairdesk.certify.counting.exhaustive import PointCounter, QueriedExaminer, points_of
 from fairdesk.certify.domain.space import Places, Space
-from fairdesk.certify.neighbourhoods.boxes import Neighbourhood
-from fairdesk.certify.neighbourhoods.linear import LinearBoxes
+from fairdesk.certify.neighbourhoods.boxes import LinearBoxes, Neighbourhood
 from fairdesk.certify.refine import Examiner
 
 Numbers = NDArray[np.int64]

@@ -13,20 +13,18 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
-from fairdesk.certify.counting.exhaustive import decisions
-from fairdesk.certify.counting.queried import QueriedExaminer
+from fairdesk.certify.counting.exhaustive import QueriedExaminer, decisions
 from fairdesk.certify.counting.remainder import have_comparison, sets_of
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import Places, space_of
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
-from fairdesk.certify.neighbourhoods.boxes import Neighbourhood
-from fairdesk.certify.neighbourhoods.linear import LinearBoxes
+from fairdesk.certify.neighbourhoods.boxes import LinearBoxes, Neighbourhood
 from fairdesk.certify.neighbourhoods.prover import RowProver, Verdict
 from fairdesk.certify.options import NeighbourhoodOptions
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.types import OpaqueError, structure_of
+from fairdesk.models.structure import OpaqueError, structure_of
 from fairdesk.results.events import Event, Measured, Progress, Rows, timed
 from fairdesk.results.proofs import NeighbourhoodCounts
 

@@ -49,23 +49,22 @@ totals are sums over the leaves of whole numbers, each rounded down.
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.distribution import PopulationOf
-from fairdesk.certify.domain.space import Places, Space
+from fairdesk.certify.domain.space import Places, PopulationOf, Space, companion_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import FairDeskError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Mapping as FedBy
-from fairdesk.models.model import ModelCard
-from fairdesk.results.events import Certificate
+from fairdesk.models.model import ModelCard, labels
+from fairdesk.results.events import Certificate, Rows, Scores
 from fairdesk.results.proofs import ProvenRates
 
 #: Two figures of a bound, rounded up.
@@ -481,3 +480,145 @@ def malformed(why: str) -> CertificateError:
         why=f"Detail: {why[:300]}.",
         remedy="Request the file again, or make a new proof certificate.",
     )
+
+
+#: Nodes that are walked through at once.
+_AT_ONCE = 1 << 14
+
+
+class Leaves(NamedTuple):
+    """Some leaves: their numbers, their roots, ``(m,)``, and their boxes, ``(m, a)``."""
+
+    nodes: NDArray[np.int64]
+    root: NDArray[np.int64]
+    low: Places
+    high: Places
+
+
+def leaves(arrays: Arrays) -> Iterator[Leaves]:
+    """Walk through the leaves, each with its box, in memory that does not grow with their number.
+
+    Parameters
+    ----------
+    arrays : mapping
+        As `check` leaves them.
+
+    Raises
+    ------
+    CertificateError
+        When a box is divided outside of itself.
+    """
+    low, high = (arrays[name].astype(np.int64) for name in ("root_low", "root_high"))
+    roots = np.arange(len(low))
+    waiting = _parts(Leaves(roots, roots, low, high))
+    first, axis, cut = arrays["first"], arrays["axis"], arrays["cut"]
+    while waiting:
+        part = _next(waiting)
+        children = first[part.nodes].astype(np.int64)
+        inner = children >= 0
+        if not inner.all():
+            yield Leaves(*(each[~inner] for each in part))
+        if not inner.any():
+            continue
+        part = Leaves(*(each[inner] for each in part))
+        children, along = children[inner], axis[part.nodes].astype(np.int64)
+        at = cut[part.nodes].astype(np.int64)
+        each = np.arange(len(children))
+        if not ((at >= part.low[each, along]) & (at < part.high[each, along])).all():
+            raise malformed("some of its regions are divided outside their bounds")
+        upper, lower = part.high.copy(), part.low.copy()
+        upper[each, along], lower[each, along] = at, at + 1
+        waiting += _parts(Leaves(children + 1, part.root, lower, part.high))
+        waiting += _parts(Leaves(children, part.root, part.low, upper))
+
+
+def _parts(whole: Leaves) -> list[Leaves]:
+    """Cut boxes into parts that are walked through at once."""
+    return [
+        Leaves(*(each[start : start + _AT_ONCE] for each in whole))
+        for start in range(0, len(whole.nodes), _AT_ONCE)
+    ]
+
+
+def _next(waiting: list[Leaves]) -> Leaves:
+    """Take the last parts, as many small ones together as are walked through at once."""
+    taken = [waiting.pop()]
+    size = len(taken[0].nodes)
+    while waiting and size + len(waiting[-1].nodes) <= _AT_ONCE:
+        taken.append(waiting.pop())
+        size += len(taken[-1].nodes)
+    return Leaves(*(np.concatenate(each) for each in zip(*taken, strict=True)))
+
+
+Predict = Callable[[Rows], Scores]
+#: Rows sent to the model at once.
+_POINTS_AT_ONCE = 50_000
+
+
+class Points:
+    """The points of a certificate, and its model.
+
+    Parameters
+    ----------
+    header : Header
+        Of the certificate.
+    predict : callable
+        Asks the model about ``(n, d)`` rows of the header's domain.
+    """
+
+    def __init__(self, header: Header, predict: Predict) -> None:
+        self._header, self._domain, self._predict = header, header.domain, predict
+
+    def rows(self, places: Places) -> Rows:
+        """Return rows from which the domain makes the members of points: ``(n, d)``."""
+        domain = self._domain
+        rows = np.repeat(domain.low[None], len(places), axis=0)
+        for i, axis in enumerate(self._header.axes):
+            rows[:, domain.names.index(axis.attribute)] = axis.code(places[:, i])
+        rows[:, domain.protected] = domain.combinations[0]
+        moved = domain.apply_dependencies(rows.copy())
+        for i, axis in enumerate(self._header.axes):
+            if companion_of(domain, axis.attribute):
+                # which code a member has depends on its combination
+                moved[:, domain.names.index(axis.attribute)] = axis.code(places[:, i])
+        return moved
+
+    def differ(self, places: Places) -> NDArray[np.bool_]:
+        """Ask the model of each point whether two members who may be are decided differently."""
+        domain, members = self._domain, len(self._domain.combinations)
+        at_once = max(1, _POINTS_AT_ONCE // members)
+        parts = [np.empty(0, dtype=np.bool_)]
+        for start in range(0, len(places), at_once):
+            similar = domain.similar(self.rows(places[start : start + at_once]))
+            everyone = similar.reshape(-1, similar.shape[2])
+            allowed = domain.possible(similar).ravel()
+            predicted_class = np.full(len(everyone), -1, dtype=np.int64)
+            if allowed.any():
+                predicted_class[allowed] = labels(self._predict(everyone[allowed]))
+            sides_of_combinations = predicted_class.reshape(-1, members)
+            allowed = allowed.reshape(sides_of_combinations.shape)
+            most = sides_of_combinations.max(axis=1)
+            least = np.where(allowed, sides_of_combinations, most[:, None]).min(axis=1)
+            parts.append(most != least)
+        return np.concatenate(parts)
+
+    def is_favourable(self, places: Places, combination: int) -> NDArray[np.bool_]:
+        """Ask the model which points it gives the favourable decision, with protected values.
+
+        Parameters
+        ----------
+        places : Places
+            ``(n, a)``.
+        combination : int
+            The place of the protected values among `Domain.combinations`.
+        """
+        rows = self._domain.counterparts(self.rows(places), np.full(len(places), combination))
+        decided = labels(self._predict(rows)) == self._header.mapping.favourable_class
+        return np.asarray(decided)
+
+    def person(self, places: Places) -> str:
+        """Write a point, ``(a,)``: its values, but for the protected ones."""
+        domain, row = self._domain, self.rows(places[None])[0]
+        others = [domain.names.index(axis.attribute) for axis in self._header.axes]
+        values = [f"{domain.names[i]} = {domain.attributes[i].text(row[i])}" for i in others]
+        return "an instance with " + ", ".join(values)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.ties import companion_of, tied
+from fairdesk.certify.domain.space import companion_of, tied
 from fairdesk.certify.proof.certificate import (
     ARRAYS,
     COUNTED,

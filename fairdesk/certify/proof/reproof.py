@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places, Space
-from fairdesk.certify.proof.reproof_bounds import Bounds, LayerBounds
+from fairdesk.certify.proof.reproof_bounds import Bounds, ForestBounds, LayerBounds
 from fairdesk.certify.proof.reproof_check import (
     BY_COUNT,
     BY_POINT,
@@ -31,15 +31,13 @@ from fairdesk.certify.proof.reproof_check import (
     Reprove,
     SharesOf,
 )
-from fairdesk.certify.proof.reproof_counting import Measure, NetworkCounter
-from fairdesk.certify.proof.reproof_forest import ForestBounds
+from fairdesk.certify.proof.reproof_counting import LinearCounter, Measure, NetworkCounter
 from fairdesk.certify.proof.reproof_inputs import Inputs, RowsOf, decision_margins
-from fairdesk.certify.proof.reproof_linear import LinearCounter
 from fairdesk.certify.proof.reproof_rates import IsFavourable, Masses, RateModel, RateReprover
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
-from fairdesk.models.structure.types import Layers, OpaqueError, structure_of
+from fairdesk.models.structure import Layers, OpaqueError, structure_of
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -17,9 +17,9 @@ from fairdesk.certify.proof.certificate import (
     DISCRIMINATORY,
     UNDECIDED,
     Arrays,
+    Points,
 )
-from fairdesk.certify.proof.points import Points
-from fairdesk.results.rounding import percent_digits
+from fairdesk.results.proofs import percent_digits
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -111,7 +111,7 @@ class Claims(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of it: as `fairdesk.certify.proof.verify.outcome.Check`."""
+    """What came of it: as `fairdesk.certify.proof.verify.statements.Check`."""
 
     tried: int
     failed: int

@@ -1,4 +1,4 @@
-"""Counting what a network decides in a box, for checking a certificate: by none of what made it.
+"""Counting what a network or a linear model decides in a box, for checking a certificate.
 
 Layers are bounded backward, as in `fairdesk.certify.proof.reproof_bounds`, all combinations of
 protected values at once. What becomes of that is a linear form below the margin and one below it
@@ -6,6 +6,11 @@ with the other sign, and how these are distributed over the box is a convolution
 on a grid. Lines above a ReLU may be drawn for a part of its range: then the share of the points of
 which some sum may lie outside is taken off. It is read off the same kind of convolution, each unit
 on its own. A box of which too little is proven so is divided, and its parts are counted.
+
+The model adds up a term for each axis, and one for the protected values. How the sum of the axes'
+terms is distributed over a box is the convolution of their distributions: each is written on a
+grid, rounded to the nearest cell, and how far that and the model's own rounding can move a sum is
+left out on both sides of a border. What makes certificates sorts sums of halves instead.
 """
 
 from __future__ import annotations
@@ -19,10 +24,95 @@ from numpy.typing import NDArray
 from fairdesk.certify.domain.encoded import Margins
 from fairdesk.certify.proof.reproof_bounds import lines_of
 from fairdesk.certify.proof.reproof_inputs import Inputs
-from fairdesk.models.structure.types import Layer, Layers
+from fairdesk.models.structure import Layer, Layers
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
+
+#: Cells of the grid.
+_CELLS = 1 << 20
+#: Values of an axis that are written down; of one with more it is not counted.
+_MOST_VALUES = 1 << 20
+#: What the sums of shares that transforms make can be off by, in all.
+_OFF_LINEAR = 1e-8
+
+
+class LinearCounter:
+    """Counts points of boxes; parameters as of `reproof_bounds.LayerBounds`.
+
+    Attributes
+    ----------
+    final : bool
+        As of `fairdesk.certify.proof.reproof_counting.NetworkCounter`.
+    """
+
+    final = True
+
+    def __init__(self, body: Layers, inputs: Inputs, margins: Margins) -> None:
+        (layer,) = body.layers
+        weights = layer.weights @ margins.weights[:, 0]
+        self._axes, self._close = inputs.axes, margins.close
+        self._weights = weights
+        self._constant = float(layer.bias @ margins.weights[:, 0] - margins.offset[0])
+        self._combined = inputs.combinations @ weights
+        unit = 2.0**-24 if body.precision is np.float32 else 2.0**-53
+        n = len(weights) + 2
+        self._rounding = n * unit / (1 - n * unit) + 1.01 * body.roundings * unit
+        self._rounding += (n + 128) * 2.0**-52
+        largest = np.abs(inputs.combinations).max(axis=0)
+        self._fixed = float(
+            largest @ (np.abs(layer.weights) @ np.abs(margins.weights[:, 0]))
+            + np.abs(layer.bias) @ np.abs(margins.weights[:, 0])
+            + abs(margins.offset[0])
+        )
+        self._sizes = np.abs(layer.weights) @ np.abs(margins.weights[:, 0])
+
+    def shares(
+        self, low: Numbers, high: Numbers, members: Numbers, stated: Float64
+    ) -> tuple[float, float] | None:
+        """Return the least shares of a box's points that are consistent, and discriminatory.
+
+        ``None`` where an axis has too many values. Counts as well as it can, whatever is stated.
+        """
+        del stated
+        terms, size, off = [], self._fixed, 0.0
+        for i, own in enumerate(self._axes):
+            first, last = int(low[i]), int(high[i])
+            if last - first >= _MOST_VALUES:
+                return None
+            if len(own.table):
+                numbers = own.table[first : last + 1]
+            else:
+                numbers = own.start + np.arange(first, last + 1)[:, None] * own.slope
+                off += float(own.off @ np.abs(self._weights[own.columns]))
+            terms.append(numbers @ self._weights[own.columns])
+            size += float(np.abs(numbers).max(axis=0, initial=0.0) @ self._sizes[own.columns])
+        start = sum(float(each.min()) for each in terms)
+        span = sum(float(np.ptp(each)) for each in terms)
+        step = max(span, 1e-300) / (_CELLS - 2 * len(terms) - 2)
+        transform = np.ones(_CELLS // 2 + 1, dtype=np.complex128)
+        for each in terms:
+            if len(each) > 1 and np.ptp(each) > 0:
+                cell = np.rint((each - each.min()) / step).astype(np.int64)
+                counted = np.bincount(cell, minlength=_CELLS)[:_CELLS] / len(each)
+                transform *= np.fft.rfft(counted)
+        share = np.fft.irfft(transform, _CELLS)
+        upto = np.concatenate([[0.0], np.cumsum(share)])
+        room = off + self._close + self._rounding * size + step * (len(terms) + 1)
+        sums = self._constant + start + step * np.arange(_CELLS)
+        added = self._combined[members]
+        # all are above the border, or all below it
+        above = upto[-1] - upto[np.searchsorted(sums, room - added.min(), "right")]
+        below = upto[np.searchsorted(sums, -room - added.max(), "left")]
+        consistent = float(above + below)
+        # the least of them is below it, the greatest above
+        first = np.searchsorted(sums, room - added.max(), "right")
+        last = np.searchsorted(sums, -room - added.min(), "left")
+        discriminatory = float(upto[last] - upto[first]) if last > first else 0.0
+        if len(members) <= 1:
+            return 1.0, 0.0
+        return max(0.0, consistent - _OFF_LINEAR), max(0.0, discriminatory - _OFF_LINEAR)
+
 
 #: What an axis adds to forms: listed numbers, ``(n, R)``, or slopes and two places.
 Term = Float64 | tuple[Float64, int, int]

@@ -17,13 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.encoded import Margins
-from fairdesk.certify.domain.space import Places, Space
-from fairdesk.certify.domain.ties import tied
+from fairdesk.certify.domain.space import Places, Space, tied
 from fairdesk.errors import SpecError
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How
-from fairdesk.models.structure.types import Forest, Layers, ModelStructure
+from fairdesk.models.structure import Forest, Layers, ModelStructure
 from fairdesk.results.events import Rows
 
 Float64 = NDArray[np.float64]

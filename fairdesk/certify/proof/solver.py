@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places
 from fairdesk.errors import SpecError
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 
 Float64 = NDArray[np.float64]
 #: A term, a model, a solver or the whole of z3, which has no types.

@@ -1,4 +1,4 @@
-"""Shares of a whole as one bar each: what is proven solid, what is estimated hatched.
+"""Bars: shares of a whole, counts of examples, and weights around zero.
 
 What is only estimated stands inside of what is undecided, and is never added to what is proven.
 """
@@ -6,6 +6,7 @@ What is only estimated stands inside of what is undecided, and is never added to
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from fairdesk.charts.shapes import (
@@ -18,8 +19,190 @@ from fairdesk.charts.shapes import (
     Shape,
     Spot,
     Words,
+    dotted,
     hatched,
 )
+from fairdesk.wording import words
+from fairdesk.wording.language import say
+
+#: By the height of a line of type: a bar's height, and the room between bars.
+_COUNT_BAR, _COUNT_GAP = 0.75, 0.6
+
+
+@dataclass(frozen=True)
+class Counts:
+    """All that the bars show.
+
+    Attributes
+    ----------
+    title : str
+        What they tell.
+    unit : str
+        What is counted, in the plural.
+    counts : sequence of (name, count)
+        In the order to be drawn.
+    whole : int
+        The count of a full bar.
+    """
+
+    title: str = ""
+    unit: str = ""
+    counts: Sequence[tuple[str, int]] = ()
+    whole: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.counts
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
+        return "; ".join(f"{name}: {self._value(count)}" for name, count in self.counts)
+
+    def alt(self) -> str:
+        """Tell it in words, in the language of the report."""
+        return say("Bar chart of {unit}. {said}.", unit=self.unit, said=self.summary())
+
+    def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+        """Put each bar below its name, with its count at the right."""
+        shapes: list[Shape] = []
+        spots: list[Spot] = []
+        y, lead = 0.0, paper.lead
+        for key, (name, count) in enumerate(self.counts):
+            value, top = self._value(count), y
+            shapes.append(Words(paper.width, y + 0.5 * lead, value, anchor="end"))
+            for line in paper.wrapped(name, paper.width - paper.extent(value) - lead):
+                shapes.append(Words(0.0, y + 0.5 * lead, line))
+                y += lead
+            y += 0.2 * lead
+            edge = "accent" if key in (marked.pointed, marked.chosen) else "line"
+            shapes.append(Box(0.5, y, paper.width - 1, _COUNT_BAR * lead, None, edge))
+            if count and self.whole:
+                wide = max((paper.width - 1) * count / self.whole, 0.75)
+                shapes += dotted(0.5, y, wide, _COUNT_BAR * lead)
+            y += (_COUNT_BAR + _COUNT_GAP) * lead
+            spots.append(Spot(key, f"{name}: {value}", 0.0, top, paper.width, y - top))
+        order = (tuple(range(len(self.counts))),)
+        return Laid(max(y - 0.5 * _COUNT_GAP * lead, 0.0), shapes, spots, down=order)
+
+    def _value(self, count: int) -> str:
+        return f"{words.number(count)} ({words.percent(count, self.whole)})"
+
+
+#: By the height of a line of type: a bar's height, from one bar to the next, the room between rows.
+_WEIGHT_BAR, _WEIGHT_STEP, _WEIGHT_GAP = 0.6, 0.95, 0.4
+#: How much of the width names take at most.
+_NAMES = 0.42
+
+
+class Weight(NamedTuple):
+    """A row: its name, and one value or several, the first drawn solid, others hatched."""
+
+    name: str
+    values: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """All that the bars show.
+
+    Attributes
+    ----------
+    weights : sequence of Weight
+        From top to bottom.
+    title : str
+        What they tell.
+    whose : sequence of str
+        Whose the values of a row are, for those who do not see it; may be empty.
+    digits : int
+        Decimals of numbers.
+    toned : bool
+        Whether what adds has another colour than what takes away.
+    rest : str
+        What stands below; may be empty.
+    """
+
+    weights: Sequence[Weight] = ()
+    title: str = ""
+    whose: Sequence[str] = ()
+    digits: int = 2
+    toned: bool = False
+    rest: str = ""
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to draw."""
+        return not self.weights
+
+    @property
+    def heading(self) -> str:
+        """What stands above it."""
+        return self.title
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table: each row's values, by whose they are."""
+        head = ("Attribute", *map(words.capital, self.whose))
+        return head, [(each.name, *map(self.text, each.values)) for each in self.weights[:most]]
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
+        said = []
+        for each in self.weights:
+            texts = [self.text(value) for value in each.values]
+            named = zip(self.whose or [""] * len(texts), texts, strict=True)
+            said.append(f"{each.name}: {', '.join(' '.join(pair).strip() for pair in named)}")
+        return "; ".join(said) or "Nothing has any weight."
+
+    def alt(self) -> str:
+        """Return it in words, for files."""
+        return say("{title}: {said}.", title=self.title, said=self.summary())
+
+    def text(self, value: float) -> str:
+        """Write a weight with its sign; of nothing there is none."""
+        text = words.signed(value, self.digits)
+        return text if float(text[1:]) else text[1:]
+
+    def lay_out(self, paper: Paper, _marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+        """Put names at the left, and bars around an upright line, each with its number."""
+        lead = paper.lead
+        names = [paper.wrapped(each.name, _NAMES * paper.width, 2) for each in self.weights]
+        left = max(paper.extent(line) for lines in names for line in lines) + 0.5 * lead
+        values = [value for each in self.weights for value in each.values]
+        number = max(paper.extent(self.text(value), paper.small) for value in values) + 0.5 * lead
+        middle = (left + paper.width) / 2
+        scale = ((paper.width - left) / 2 - number) / (max(map(abs, values)) or 1.0)
+        shapes: list[Shape] = []
+        y = 0.0
+        for each, lines in zip(self.weights, names, strict=True):
+            tall = max(len(each.values) * _WEIGHT_STEP, len(lines)) * lead
+            for place, line in enumerate(lines):
+                at = y + tall / 2 + (place - (len(lines) - 1) / 2) * lead
+                shapes.append(Words(0.0, at, line))
+            for place, value in enumerate(each.values):
+                at = y + tall / 2 + (place - (len(each.values) - 1) / 2) * _WEIGHT_STEP * lead
+                shapes += self._bar(value, middle, at, value * scale, paper, solid=not place)
+            y += tall + _WEIGHT_GAP * lead
+        shapes.append(Path((((middle, 0.0), (middle, y - _WEIGHT_GAP * lead)),), "quiet"))
+        if self.rest:
+            shapes.append(Words(0.0, y + 0.5 * lead, self.rest, "quiet"))
+            y += 1.2 * lead
+        return Laid(y, shapes)
+
+    def _bar(
+        self, value: float, middle: float, y: float, long: float, paper: Paper, *, solid: bool
+    ) -> Iterator[Shape]:
+        """Yield a bar from the middle line, with its number at its end."""
+        colour = "bar" if not self.toned else "consistent" if value > 0 else "discriminatory"
+        tall = _WEIGHT_BAR * paper.lead
+        x, wide = middle + min(long, 0.0), abs(long)
+        if solid:
+            yield Box(x, y - tall / 2, wide, tall, colour)
+        elif wide > 1.5:
+            yield from hatched(x, y - tall / 2, wide, tall, colour)
+        end = middle + long + (0.3 if value >= 0 else -0.3) * paper.lead
+        anchor = "start" if value >= 0 else "end"
+        yield Words(end, y, self.text(value), anchor=anchor, size=paper.small)
+
 
 #: By the height of a line of type: a bar's height, and the room between bars. And how wide a part
 #: is at least, to be seen.

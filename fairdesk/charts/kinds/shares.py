@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fairdesk.charts.scales import percent_ticks, ticks
 from fairdesk.charts.shapes import Axis, Box, Laid, Marked, Paper, Path, Shape, Spot, Words, hatched
+from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
+from fairdesk.results.mitigation import Trial
+from fairdesk.results.trials import chosen_of, lead_of
+from fairdesk.wording import trials as trial_words
 from fairdesk.wording.language import say
 
 #: By the height of a line of type: a bar's height, and the room between bars.
@@ -133,3 +137,35 @@ def _bar(bar: ShareBar, top: float, paper: Paper, scale: float) -> Iterator[Shap
     yield Path((((low, middle), (high, middle)), *caps), "ink", 1.2)
     low, high = (min(each * scale, most) for each in (bar.low, bar.high))
     yield Path((((low, middle), (high, middle)),), "ink", 3.0)
+
+
+@dataclass(frozen=True)
+class Models(ShareBars):
+    """Bars of models; ``heading`` names what they are judged by, ``numbers`` are the trials'."""
+
+    title: str = "Models of the mitigation"
+    heading: str = ""
+    numbers: tuple[int, ...] = ()
+
+    @classmethod
+    def of(
+        cls, figures: Sequence[Metric], trials: Iterable[Trial | None], heading: str = ""
+    ) -> Models:
+        """Draw trials in their order, as far as they were measured."""
+        bars, numbers = [], []
+        for trial in trials:
+            measure = lead_of(figures, trial)
+            if trial is not None and measure is not None and measure.estimate is not None:
+                name, at = trial_words.trial_name(trial), measure.estimate
+                if trial == chosen_of(figures):
+                    name = say("{name}, chosen", name=name)
+                low = at if measure.low is None else measure.low
+                high = at if measure.high is None else measure.high
+                value, counted = trial_words.measure_text(measure), measure.what == "share_data"
+                bars.append(ShareBar(name, value, counted, at, low, high, low, high))
+                numbers.append(trial.number)
+        return cls(tuple(bars), heading=heading, numbers=tuple(numbers))
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table: a header and rows; of these at most so many."""
+        return ("Model", self.heading), [(bar.name, bar.value) for bar in self.bars[:most]]

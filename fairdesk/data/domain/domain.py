@@ -62,7 +62,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
         that an attribute is determined by another has its entry in ``determined``.
     determined : tuple[Determined, ...]
         The attributes that follow others, with what was learned from the data.
-        `fairdesk.data.domain.constraint_check.has_constraints` makes both from texts.
+        `fairdesk.data.domain.feasibility.has_constraints` makes both from texts.
     unseen : tuple[Attribute, ...]
         Protected columns that the model is not given. No decision hangs on them, so no search
         changes them, and they are no columns of the rows; but they tell groups apart.

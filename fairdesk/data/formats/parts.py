@@ -1,4 +1,4 @@
-"""A table in several files, or in one that is larger than memory, read where it lies, in blocks."""
+"""A table in several files, or larger than memory: read as one, or a block of rows at a time."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from fairdesk.data.columns.columns import coded
 from fairdesk.data.formats.delimited import split_rows
+from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.parquet import explained
 from fairdesk.data.formats.raw_table import MOST_CELLS, check_width, readable, unique_names
 from fairdesk.data.formats.rows import read_first
 from fairdesk.data.formats.sniffing import guess_encoding, guess_layout
-from fairdesk.data.table import Dialect
+from fairdesk.data.table import Column, Dialect, Source, Table
 from fairdesk.errors import DataError
 from fairdesk.files import sha256
 
@@ -190,3 +193,48 @@ def _files(path: Path) -> tuple[Path, ...]:
                 remedy="Write the column into the files.",
             )
     return tuple(found)
+
+
+def blocks(source: Source, columns: tuple[Column, ...]) -> Iterator[Table]:
+    """Yield the rows of a table in parts, in the order of the files.
+
+    Raises
+    ------
+    DataError
+        When a part is missing, cannot be read, or is another one than when the table was read.
+    """
+    parts = Parts(Path(source.path), source.dialect)
+    names = {parts.name(each) for each in parts.paths}
+    for name in (*(source.parts.keys() - names), *(names - source.parts.keys())):
+        raise _changed(name)
+    for part in parts.paths:
+        name = parts.name(part)
+        for arrays in _checked(parts, part, source.parts[name]):
+            packing = Packing(len(columns))
+            packing.add(arrays)
+            codes = np.empty((len(arrays[0]), len(columns)), order="F")
+            for place, cells in enumerate(packing.columns()):
+                codes[:, place] = coded(columns[place], cells, source.dialect)
+            yield Table(source, columns, codes)
+
+
+def _checked(parts: Parts, part: Path, fingerprint: str) -> Iterator[list[pa.Array]]:
+    """Yield a part's rows; it must be the same file before and after."""
+    with readable(part):
+        before = part.stat()
+    (now,) = (each for each in Parts(part, parts.dialect).fingerprints())
+    if now.sha256 != fingerprint:
+        raise _changed(parts.name(part))
+    yield from parts.blocks(part)
+    with readable(part):
+        after = part.stat()
+    if (before.st_mtime_ns, before.st_size) != (after.st_mtime_ns, after.st_size):
+        raise _changed(parts.name(part))
+
+
+def _changed(name: str) -> DataError:
+    return DataError(
+        f"The part “{name}” is not the one that the audit was set up with.",
+        why="It was changed, added or removed since.",
+        remedy="Restore it, or start a new audit of the data as they are now.",
+    )

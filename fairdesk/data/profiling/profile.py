@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data import vocabulary
 from fairdesk.data.columns.dates import (
     age_name,
     at_date,
@@ -38,6 +37,73 @@ from fairdesk.data.columns.rereading import (
     odd_words,
 )
 from fairdesk.data.table import AS_THEY_ARE, Column, Dialect, Kind, Table
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(word.strip() for word in text.split(","))
+
+
+#: Words in a column's name that stand for a protected attribute ...
+PROTECTED = _words(
+    "age, ages, aged, older, younger, dob, birth, birthday, birthdate, birthyear, birthplace, "
+    "sex, sexe, sexo, geschlecht, male, female, man, woman, men, women, "
+    "race, races, racial, black, white, asian, hispanic, latino, latina, afam, caucasian, caste, "
+    "tribe, faith, creed, married, marriage, spouse, veteran, language"
+)
+#: ... how such words begin ...
+PROTECTED_STEMS = (
+    *("ethnic", "gender", "racep", "religi", "nationali", "citizen", "immigra", "migra"),
+    *("foreign", "marit", "disab", "handicap", "pregnan", "sexual", "politic", "genetic"),
+)
+#: ... and words that do so together only.
+PROTECTED_TOGETHER = (
+    *(("native", "country"), ("country", "origin"), ("national", "origin"), ("home", "country")),
+    *(("skin", "color"), ("skin", "colour"), ("civil", "status"), ("family", "status")),
+)
+#: Beside one of these, an age or a colour is that of a thing.
+THINGS = _words("account, car, vehicle, house, building, property, company, credit, loan, product")
+
+#: Values of protected attributes, in lower case; two of a line make a column look like one ...
+VALUES_OF_PROTECTED = (
+    _words("male, female, man, woman, men, women, non-binary, nonbinary, diverse"),
+    _words(
+        "african-american, african american, black, white, asian, asian-pac-islander, caucasian, "
+        "hispanic, latino, latina, latinx, native american, american indian, amer-indian-eskimo, "
+        "pacific islander, afam, cauc"
+    ),
+    _words(
+        "christian, muslim, jewish, hindu, buddhist, sikh, atheist, catholic, protestant, "
+        "orthodox, christianity, islam, judaism, hinduism, buddhism"
+    ),
+    _words("married, single, divorced, widowed, separated, never-married, never married"),
+)
+#: ... but for these, which are also colours of cars.
+COLOURS = _words("black, white")
+
+#: Names of decisions and outcomes, written without spaces and signs; the surer ones first.
+LABELS = _words(
+    "label, target, class, y, outcome, decision, approved, approval, survived, hired, granted, "
+    "accepted, admitted, loanstatus, creditrisk, creditrating"
+)
+PERHAPS_LABELS = _words(
+    "income, credit, result, response, recid, recidivism, twoyearrecid, 2yearrecid, "
+    "twoyrrecidivism, risk, callback, call, passbar, passed, churn, churned, toxic, diabetes, "
+    "default, status"
+)
+#: Names of what belongs to the making of a table, not to the people.
+SURVEY = _words("split, fold, subset, partition, weight, fnlwgt")
+#: Words for a weight in a column's name. One is that of a row in a sample with a word beside it ...
+WEIGHTS = _words("weight, weights, wgt, wgts, wt, wts")
+OF_SAMPLES = _words(
+    "sample, survey, sampling, final, person, household, hh, population, pop, design, base, row, "
+    "instance, case, observation, probability, inverse, replicate, analysis, frequency, freq"
+)
+#: ... or in one of the short forms that surveys use, written without spaces and signs.
+SAMPLE_WEIGHTS = _words(
+    "fnlwgt, afnlwgt, finlwgt, finalwgt, pwgtp, wgtp, perwt, hhwt, asecwt, marsupwt, wtfinl, "
+    "earnwt, pweight, fweight, aweight, iweight, ipw, iptw, wtssall, wtssps, lnwtpert"
+)
+
 
 #: From this share of missing cells a column is worth a word; from the second it is best left out.
 SOME_MISSING = 0.05
@@ -397,20 +463,19 @@ def suggest_protected(table: Table) -> tuple[str, ...]:
 
 def _named_protected(name: str) -> bool:
     parts = set(name_parts(name))
-    if parts & vocabulary.THINGS:
+    if parts & THINGS:
         return False
     return bool(
-        parts & vocabulary.PROTECTED
-        or any(part.startswith(vocabulary.PROTECTED_STEMS) for part in parts)
-        or any(parts.issuperset(together) for together in vocabulary.PROTECTED_TOGETHER)
+        parts & PROTECTED
+        or any(part.startswith(PROTECTED_STEMS) for part in parts)
+        or any(parts.issuperset(together) for together in PROTECTED_TOGETHER)
     )
 
 
 def _valued_protected(values: Iterable[str]) -> bool:
     plain = {_plain(value) for value in values}
     return any(
-        len(shared := plain & known) >= 2 and not shared <= vocabulary.COLOURS
-        for known in vocabulary.VALUES_OF_PROTECTED
+        len(shared := plain & known) >= 2 and not shared <= COLOURS for known in VALUES_OF_PROTECTED
     )
 
 
@@ -432,13 +497,11 @@ def sample_weights(columns: Iterable[Column], inputs: Container[str]) -> tuple[s
 
 def _weighs(parts: tuple[str, ...], *, given: bool) -> bool:
     plain = "".join(parts)
-    if plain in vocabulary.SAMPLE_WEIGHTS:
+    if plain in SAMPLE_WEIGHTS:
         return True
-    if plain in vocabulary.WEIGHTS:
+    if plain in WEIGHTS:
         return not given
-    return any(
-        plain == one + other for one in vocabulary.OF_SAMPLES for other in vocabulary.WEIGHTS
-    )
+    return any(plain == one + other for one in OF_SAMPLES for other in WEIGHTS)
 
 
 def suggest_label(table: Table) -> str | None:
@@ -450,13 +513,13 @@ def suggest_label(table: Table) -> str | None:
     for position, column in enumerate(table.columns):
         parts = name_parts(column.name)
         unfit = column.kind in (Kind.IGNORED, Kind.REAL, Kind.TEXT)
-        if unfit or vocabulary.SURVEY.intersection(parts):
+        if unfit or SURVEY.intersection(parts):
             continue
         distinct = _different(table.codes[:, position])
         if not 2 <= distinct <= MOST_OUTCOMES:
             continue
         plain, last = "".join(parts), position == len(table.columns) - 1
-        named = 4 * (plain in vocabulary.LABELS) + 2 * (plain in vocabulary.PERHAPS_LABELS)
+        named = 4 * (plain in LABELS) + 2 * (plain in PERHAPS_LABELS)
         score = named + (distinct == 2) + last
         if (named or last) and score >= best_score:
             best, best_score = column.name, score

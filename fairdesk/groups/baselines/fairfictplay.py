@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
-from fairdesk.groups.metrics.significance import newcombe
+from fairdesk.groups.metrics.outcomes import newcombe
 from fairdesk.groups.options import FairFictPlayOptions
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels

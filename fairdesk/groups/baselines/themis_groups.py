@@ -26,9 +26,8 @@ from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import BLOCK, drawn_blocks, one_per_fixed
 from fairdesk.individual.shares.themis import greatest_gap
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied, timed
 from fairdesk.results.groups import GroupGap
-from fairdesk.results.shards import ShardRange, Tallied
 
 #: Whether to go on is asked each time the sample has grown by so much.
 _GROWTH = 1.1

@@ -29,9 +29,17 @@ from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.decisions.rule import VALUES, own_number
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Mapping, favourable_scores, labels
-from fairdesk.results.events import Event, Measured, Progress, Rows, Scores, timed
+from fairdesk.results.events import (
+    Event,
+    Measured,
+    Progress,
+    Rows,
+    Scores,
+    ShardRange,
+    Tallied,
+    timed,
+)
 from fairdesk.results.groups import GroupTable
-from fairdesk.results.shards import ShardRange, Tallied
 
 #: Rows in a block that the model is asked about.
 ROWS = 8_192

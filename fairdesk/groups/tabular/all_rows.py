@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.groups.kinds import Kinds
+from fairdesk.groups.metrics.tallying import Kinds
 from fairdesk.groups.options import MOST_NAMES, TestSgdOptions
 from fairdesk.groups.tabular.rules import Bounds, bins_of, cells_of, places_of
 from fairdesk.results.events import Rows

@@ -15,18 +15,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.constraint_check import no_starting_points
+from fairdesk.data.domain.feasibility import no_starting_points
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import SCORES_NOTE, Side
 from fairdesk.groups.tabular.all_rows import Counted, counted
-from fairdesk.groups.tabular.outcomes import Outcomes
 from fairdesk.groups.tabular.results import MOST_TOLD, RuleResults
 from fairdesk.groups.tabular.rules import needs_rates, rules_about
 from fairdesk.groups.tabular.sampling import starting
 from fairdesk.groups.tabular.support import MOST, Counts, Frequent, gathered, grow
-from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, Tallies
+from fairdesk.groups.tabular.tallies import INSIDE, MOST_AT_ONCE, OUTSIDE, Outcomes, Tallies
 from fairdesk.results.events import Event, Measured, Metric, Progress, Rows
 from fairdesk.results.subgroups import RuleSearchSummary
 

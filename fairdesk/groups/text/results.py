@@ -16,10 +16,9 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.groups.statistics import ALPHA, holm
 from fairdesk.groups.tabular.results import SWEEP, holds_on_data, paper_confidence
 from fairdesk.groups.text.paired import Compared, compare
-from fairdesk.groups.text.sentences import Lexicon
-from fairdesk.groups.text.tables import Table, Texts
-from fairdesk.results.conditions import Condition, Conditions
+from fairdesk.groups.text.sentences import Lexicon, Table, Texts
 from fairdesk.results.events import Metric
+from fairdesk.results.proofs import Condition, Conditions
 from fairdesk.results.subgroups import Flip, RuleSearchSummary, RuleSet, Support, TermRate, Variant
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QPen
 from PySide6.QtWidgets import QGraphicsItem, QGraphicsSimpleTextItem
 
-from fairdesk.charts.colours import resolve
 from fairdesk.charts.shapes import Box, Colour, Disc, Path, Shape, Words
+from fairdesk.charts.svg import resolve
 from fairdesk.gui.kit import theme
 
 #: Shapes of one style that follow each other.

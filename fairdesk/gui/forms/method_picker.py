@@ -8,10 +8,9 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QWidget
 
-from fairdesk.app.time_limits import SECONDS
+from fairdesk.app.standard import SECONDS
 from fairdesk.audit.catalogue.method import PURPOSES, QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.methods import METHODS, options_of
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.kit import layouts, theme

@@ -7,7 +7,7 @@ from math import floor, log10
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, QWidget
 
-from fairdesk.audit.catalogue.options import Option
+from fairdesk.audit.catalogue.methods import Option
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.numbers import NumberField
 from fairdesk.gui.kit import layouts, theme

@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from fairdesk.cluster.connection import Place, read_place
 from fairdesk.cluster.examining import Examined, examine
-from fairdesk.cluster.place import Place, read_place
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.kit import layouts, theme

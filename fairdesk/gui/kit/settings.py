@@ -56,7 +56,7 @@ class Settings(msgspec.Struct):
     size : (int, int)
         The window's width and height, in logical pixels, while it does not fill the screen.
     cluster : str
-        Where runs are made, as `fairdesk.cluster.place.read_place` reads it; empty for this
+        Where runs are made, as `fairdesk.cluster.connection.read_place` reads it; empty for this
         computer.
     """
 

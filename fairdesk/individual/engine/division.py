@@ -15,8 +15,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.results.events import Event, Measured, Progress
-from fairdesk.results.shards import ShardRange, Tallied
+from fairdesk.results.events import Event, Measured, Progress, ShardRange, Tallied
 
 #: Counts units. Each `Tallied` is followed by a `Progress`; their order is that of the units.
 Counting = Callable[[ShardRange], Iterator[Event]]

@@ -1,4 +1,4 @@
-"""Steps along the attributes that vary: from one allowed code to another, within the range."""
+"""Where searches start, how they step along attributes, and where they have been."""
 
 from __future__ import annotations
 
@@ -13,6 +13,142 @@ from fairdesk.results.events import Rows
 
 if TYPE_CHECKING:
     from fairdesk.individual.engine.kernels import Keys, Numbers
+
+
+def starting_rows(
+    domain: Domain, people: Rows, clusters: int, number: int, rng: np.random.Generator
+) -> tuple[Rows, NDArray[np.intp]]:
+    """Draw the rows from which a search starts, and bring them into the domain.
+
+    Where only what resembles the data is allowed, each row is as likely as any other, so that what
+    is found around them is as diverse as the data. Else they are `clustered_seeds`.
+
+    Parameters
+    ----------
+    domain : Domain
+        What may be queried.
+    people, clusters, number, rng
+        As of `clustered_seeds`.
+
+    Returns
+    -------
+    rows : Rows
+        ``(n, d)``, at most ``number``; without those that the domain cannot hold.
+    combination : NDArray[np.intp]
+        ``(n,)``; the index of each row's own combination of protected values.
+    """
+    if domain.resembles_data:
+        seeds = people[rng.permutation(len(people))[:number]]
+    else:
+        seeds = clustered_seeds(people, clusters, number, rng)
+    return domain.admit(seeds)
+
+
+def clustered_seeds(people: Rows, clusters: int, number: int, rng: np.random.Generator) -> Rows:
+    """Draw seeds round-robin from k-means clusters, each person at most once.
+
+    Parameters
+    ----------
+    people : Rows
+        ``(n, d)``.
+    clusters : int
+        Clusters wanted; fewer where fewer people are unlike.
+    number : int
+        Seeds wanted; all people when there are no more.
+
+    Returns
+    -------
+    Rows
+        ``(min(number, n), d)``.
+    """
+    # slow to import, needed in a search only
+    from scipy.cluster.vq import kmeans2  # noqa: PLC0415
+
+    from fairdesk.individual.engine import kernels  # noqa: PLC0415
+
+    people = rng.permutation(people)
+    if number >= len(people):
+        return people
+    discriminatory, _ = kernels.distinct(kernels.row_keys(people))
+    # centres are drawn by their distance from those before, and there must be one
+    _, cluster = kmeans2(people, min(clusters, len(discriminatory)), minit="++", rng=rng)
+    # the turn in which a person comes: first all clusters' first, then all clusters' second, ...
+    by_cluster = np.argsort(cluster, kind="stable")
+    sizes = np.bincount(cluster)
+    turn = np.empty(len(people), dtype=np.intp)
+    turn[by_cluster] = np.concatenate([np.arange(size) for size in sizes])
+    return people[np.lexsort((cluster, turn))[:number]]
+
+
+#: The table grows when more than this share of its slots is taken, ...
+_MOST_FULL = 0.8
+#: ... and becomes so many times as long: there are 10 to 15 bytes for each person.
+_GROWTH = 1.5
+
+
+class VisitedSet:
+    """Who was met, and whether they were found to be discriminated against.
+
+    Parameters
+    ----------
+    columns : NDArray[np.intp]
+        The attributes that make two rows one person or two.
+
+    Attributes
+    ----------
+    size : int
+        How many there are.
+    """
+
+    def __init__(self, columns: NDArray[np.intp]) -> None:
+        # compiled code is loaded where a search runs, never in the window's process
+        from fairdesk.individual.engine import kernels  # noqa: PLC0415
+
+        self.size = 0
+        self._kernels = kernels
+        self._columns = columns.astype(np.int64)
+        self._slots: Keys = np.zeros(1 << 14, dtype=np.uint64)
+
+    @property
+    def nbytes(self) -> int:
+        """What the table holds."""
+        return self._slots.nbytes
+
+    def keys(self, rows: Rows) -> Keys:
+        """Return the key of each of ``(n, d)`` rows' shared attributes: ``(n,)``."""
+        keys: Keys = self._kernels.shared_keys(np.ascontiguousarray(rows), self._columns)
+        return keys
+
+    def meet(self, keys: Keys) -> Numbers:
+        """Take in who is not there yet, as not discriminated against.
+
+        Parameters
+        ----------
+        keys : Keys
+            ``(n,)``, as `keys` gives them; may repeat.
+
+        Returns
+        -------
+        Numbers
+            The positions of those taken in, each person once.
+        """
+        while self.size + len(keys) > _MOST_FULL * len(self._slots):
+            before = len(self._slots)
+            # grown in place: there is never a second table
+            self._slots.resize(int(_GROWTH * before), refcheck=False)
+            self._kernels.spread(self._slots, before)
+        new: Numbers = self._kernels.meet(keys, self._slots)
+        self.size += len(new)
+        return new
+
+    def condemn(self, keys: Keys) -> None:
+        """Note that these, who are there, are discriminated against."""
+        self._kernels.condemn(keys, self._slots)
+
+    def verdicts(self, keys: Keys) -> NDArray[np.bool_]:
+        """Return whether each of these visited instances was found discriminatory: ``(n,)``."""
+        verdicts: NDArray[np.bool_] = self._kernels.verdicts(keys, self._slots)
+        return verdicts
 
 
 #: Walkers who share the steps around an instance make so many each, at least.

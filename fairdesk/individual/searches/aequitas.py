@@ -38,8 +38,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.steps import shared
-from fairdesk.individual.engine.visited import VisitedSet
+from fairdesk.individual.engine.steps import VisitedSet, shared
 from fairdesk.individual.searches.options import (
     FullyDirectedOptions,
     RandomOptions,

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.steps import clustered_seeds
 from fairdesk.individual.searches import maft
 from fairdesk.individual.searches.eidig import output_slopes
 from fairdesk.individual.searches.gradient_walks import EPSILON
 from fairdesk.individual.searches.options import DiagnoseOptions, MaftOptions
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied, timed
 from fairdesk.results.individual import GradientFidelity
-from fairdesk.results.shards import ShardRange, Tallied
 
 
 def search(

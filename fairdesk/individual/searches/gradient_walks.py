@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.seeds import starting_rows
-from fairdesk.individual.engine.steps import Steps, shared
+from fairdesk.individual.engine.steps import Steps, shared, starting_rows
 from fairdesk.individual.searches.options import WalkOptions
 from fairdesk.results.events import Event, Rows
 

@@ -22,19 +22,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.steps import clustered_seeds
 from fairdesk.individual.searches.options import SymbolicOptions
 from fairdesk.individual.surrogates.local_trees import LocalTrees
 from fairdesk.individual.surrogates.paths import (
     Identity,
     Path,
+    PathSolver,
     average_confidence,
     directed,
     identity,
     of_path,
     undirected,
 )
-from fairdesk.individual.surrogates.solving import PathSolver
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Found, Measured, Rows, timed
 from fairdesk.results.individual import SearchPhase

@@ -31,9 +31,17 @@ from fairdesk.individual.shares.finite import (
 )
 from fairdesk.individual.shares.options import EnumerateOptions
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, Measured, Progress, Rows, Scores, timed
+from fairdesk.results.events import (
+    Event,
+    Measured,
+    Progress,
+    Rows,
+    Scores,
+    ShardRange,
+    Tallied,
+    timed,
+)
 from fairdesk.results.individual import Share
-from fairdesk.results.shards import ShardRange, Tallied
 
 #: They are made in blocks of so many.
 _BLOCK = 16_384

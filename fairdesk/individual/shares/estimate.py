@@ -40,9 +40,8 @@ from fairdesk.individual.engine.sampling import (
 from fairdesk.individual.shares.comparisons import RowCounts, compared_counts
 from fairdesk.individual.shares.options import EstimateOptions
 from fairdesk.individual.shares.tally import Tally, directed
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied, timed
 from fairdesk.results.individual import Whom
-from fairdesk.results.shards import ShardRange, Tallied
 
 #: Samples: each yields its blocks from a number on.
 Samples = dict[Whom, Callable[[int], Iterator[Block]]]

@@ -24,12 +24,11 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here, stream
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import BLOCK, Block, of_domain
-from fairdesk.individual.shares.intervals import anytime
 from fairdesk.individual.shares.options import RepeatsOptions
+from fairdesk.individual.shares.tally import anytime
 from fairdesk.models.model import labels
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied, timed
 from fairdesk.results.individual import ExcessChange
-from fairdesk.results.shards import ShardRange, Tallied
 
 #: Queries for each pair.
 _QUERIES = 4

@@ -30,15 +30,13 @@ from fairdesk.individual.engine.sampling import (
     of_domain,
     subsets,
 )
-from fairdesk.individual.engine.visited import VisitedSet
+from fairdesk.individual.engine.steps import VisitedSet
 from fairdesk.individual.shares.enumeration import population
-from fairdesk.individual.shares.intervals import anytime
 from fairdesk.individual.shares.options import ThemisOptions
-from fairdesk.individual.shares.tally import Tally
-from fairdesk.results.events import Event, Measured, Progress, Rows, timed
+from fairdesk.individual.shares.tally import Tally, anytime
+from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied, timed
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
-from fairdesk.results.shards import ShardRange, Tallied
 
 #: Whether to go on is asked each time the sample has grown by so much.
 _GROWTH = 1.1

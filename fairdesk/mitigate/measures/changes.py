@@ -5,7 +5,7 @@ than the two figures by themselves. Whatever is a yes or no of each row or perso
 McNemar's exact test and Tango's interval (`fairdesk.mitigate.measures.differences`), the areas
 under the ROC curve by DeLong's, everything else by the bootstrap, with the same resamples for both.
 Chance makes gaps, scores of rule sets and calibration errors greater than they are; their intervals
-allow for that (`fairdesk.mitigate.measures.resampling`, `fairdesk.mitigate.measures.calibration`).
+allow for that (`fairdesk.mitigate.measures.differences`, `fairdesk.mitigate.measures.differences`).
 Where no resample differs there is no interval.
 
 **Several looks.** A search over portions compares each with the best so far, all on the same
@@ -20,26 +20,66 @@ last.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
+import msgspec
 import numpy as np
 
-from fairdesk.mitigate.measures.auc import area_change
-from fairdesk.mitigate.measures.calibration import calibration_change
-from fairdesk.mitigate.measures.differences import ALPHA, Mask, mcnemar, share_interval
-from fairdesk.mitigate.measures.group_gaps import Gap, gap_changes
-from fairdesk.mitigate.measures.measures import Verdict, key, squared_errors
-from fairdesk.mitigate.measures.resampling import (
+from fairdesk.mitigate.measures.differences import (
+    ALPHA,
     TIMES,
     Ends,
+    Mask,
     Numbers,
+    area_change,
+    calibration_change,
+    mcnemar,
     p_value,
     percentiles,
     resampled,
+    share_interval,
 )
+from fairdesk.mitigate.measures.group_gaps import Gap, gap_changes
+from fairdesk.mitigate.measures.measures import Verdict, key, squared_errors
 from fairdesk.mitigate.measures.rule_scores import score_change
-from fairdesk.results.mitigation import Change, Measure
+from fairdesk.results.mitigation import Change, Measure, Trial, What
+
+
+def front(trials: Sequence[Trial], target: What) -> tuple[Trial, ...]:
+    """Mark the trials of the front: no other is as accurate and as little discriminatory, and more.
+
+    On the validation rows: by accuracy, and by what is to fall. Of trials that are equal in both
+    all are on it, or none. A trial of which either is not known is not.
+
+    Returns
+    -------
+    tuple[Trial, ...]
+        The same, in their order, with ``front`` set.
+    """
+    points = [(_of(trial, "accuracy"), _of(trial, target)) for trial in trials]
+    known = [(gain, loss) for gain, loss in points if gain is not None and loss is not None]
+    return tuple(
+        msgspec.structs.replace(
+            trial,
+            front=gain is not None
+            and loss is not None
+            and not any(
+                other >= gain and least <= loss and (other, least) != (gain, loss)
+                for other, least in known
+            ),
+        )
+        for trial, (gain, loss) in zip(trials, points, strict=True)
+    )
+
+
+def _of(trial: Trial, what: What) -> float | None:
+    found: list[Measure] = [
+        each for each in trial.measures if each.what == what and each.rows == "validation"
+    ]
+    return found[0].estimate if found else None
+
 
 #: The tests, by name.
 MCNEMAR, DELONG, BOOTSTRAP = "McNemar, exact", "DeLong", "bootstrap"

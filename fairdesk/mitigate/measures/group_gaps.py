@@ -22,10 +22,11 @@ from fairdesk.groups.metrics.grouping import cross, divide
 from fairdesk.groups.metrics.outcomes import counted
 from fairdesk.groups.statistics import Side, interval, wilson
 from fairdesk.mitigate.context import MitigationContext
-from fairdesk.mitigate.measures.differences import ALPHA, Mask
-from fairdesk.mitigate.measures.resampling import (
+from fairdesk.mitigate.measures.differences import (
+    ALPHA,
     Contenders,
     Ends,
+    Mask,
     Numbers,
     greatest_change,
     resampled,

@@ -9,10 +9,10 @@ figures on them look better than they are.
 
 ========================  ==========================================================================
 accuracy                  Wilson's
-auc                       DeLong's, on the logit (`fairdesk.mitigate.measures.auc`)
-brier                     bootstrap, percentiles (`fairdesk.mitigate.measures.resampling`)
+auc                       DeLong's, on the logit (`fairdesk.mitigate.measures.differences`)
+brier                     bootstrap, percentiles (`fairdesk.mitigate.measures.differences`)
 calibration               bootstrap, how far ten bins can be off (`measures.calibration`)
-share_domain, share_data  Clopper and Pearson's (`fairdesk.individual.shares.intervals`)
+share_domain, share_data  Clopper and Pearson's (`fairdesk.individual.shares.tally`)
 impact_ratio              Donner and Zou's, of all pairs of groups (`measures.group_gaps`)
 rate_gap, error_gap       Newcombe's, of all pairs of groups
 rule_score                Newcombe's, of people and not of samples (`measures.rule_scores`)
@@ -38,14 +38,21 @@ from fairdesk.groups.metrics.measuring import own_scores
 from fairdesk.groups.statistics import wilson_ends
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import Pace
-from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.individual.shares.tally import clopper_pearson
 from fairdesk.mitigate.context import MitigationContext
-from fairdesk.mitigate.measures.auc import area_interval, areas
-from fairdesk.mitigate.measures.calibration import calibration
-from fairdesk.mitigate.measures.differences import ALPHA, Mask
+from fairdesk.mitigate.measures.differences import (
+    ALPHA,
+    Ends,
+    Mask,
+    Numbers,
+    area_interval,
+    areas,
+    calibration,
+    percentiles,
+    resampled,
+)
 from fairdesk.mitigate.measures.group_gaps import GAPS, Grouped, gaps, grouped
 from fairdesk.mitigate.measures.people import PART_SECONDS, discriminated, drawn
-from fairdesk.mitigate.measures.resampling import Ends, Numbers, percentiles, resampled
 from fairdesk.mitigate.measures.rule_scores import (
     Apart,
     MovedPeople,
@@ -58,7 +65,7 @@ from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.decisions.rule import decided, is_plain
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, labels
-from fairdesk.models.structure.types import OpaqueError
+from fairdesk.models.structure import OpaqueError
 from fairdesk.results.events import Progress, Rows, Scores
 from fairdesk.results.mitigation import Measure
 from fairdesk.results.proofs import Proven

@@ -16,8 +16,7 @@ import numpy as np
 
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.comparators import beside
-from fairdesk.mitigate.methods.remarks import PLAIN
-from fairdesk.mitigate.methods.trial_runner import Repairing
+from fairdesk.mitigate.methods.trial_runner import PLAIN, Repairing
 from fairdesk.mitigate.options import AequitasOptions
 from fairdesk.mitigate.rows.pool import of_pairs
 from fairdesk.results.events import Event, Rows

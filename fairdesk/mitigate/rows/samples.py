@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
-from fairdesk.groups.tabular.membership import members
+from fairdesk.groups.tabular.rules import members
 from fairdesk.groups.tabular.sampling import Neighbours, starting
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.rows.labelling import Classes, own_scores

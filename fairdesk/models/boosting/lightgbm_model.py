@@ -15,11 +15,13 @@ from fairdesk.models.boosting.ensemble import (
     BrokenError,
     Ensemble,
     Link,
+    Reading,
     Tree,
+    UnsupportedError,
     column_of,
     gathered,
+    unstated_categories,
 )
-from fairdesk.models.boosting.reading import Reading, UnsupportedError, unstated_categories
 
 _VALUES, _PROBABILITIES = "values", "probabilities"
 _OBJECTIVES: dict[str, tuple[Link, str]] = {

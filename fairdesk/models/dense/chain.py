@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.structure.dense_layers import LINEAR, Activation, DenseLayer
+from fairdesk.models.structure import LINEAR, Activation, DenseLayer
 
 Float64 = NDArray[np.float64]
 #: What training tells about the last layer's number: an estimate, log-odds, or nothing.

@@ -33,7 +33,7 @@ from fairdesk.models.dense.simd import (
     sum_6,
     turn,
 )
-from fairdesk.models.structure.dense_layers import ACTIVATIONS, DenseLayer, Float32
+from fairdesk.models.structure import ACTIVATIONS, DenseLayer, Float32
 
 Float64 = NDArray[np.float64]
 #: What `packed` tells of layers.

@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.models.model import Inputs, ModelCard, as_matrix
-from fairdesk.models.structure.dense_layers import LINEAR, DenseLayer, Float32
-from fairdesk.models.structure.networks import structure_of_network
-from fairdesk.models.structure.types import ModelStructure
+from fairdesk.models.structure import (
+    LINEAR,
+    DenseLayer,
+    Float32,
+    ModelStructure,
+    structure_of_network,
+)
 from fairdesk.results.events import Scores
 
 
@@ -84,7 +88,7 @@ class DenseNetwork:
         return gradients
 
     def structure(self) -> ModelStructure:
-        """Return what is inside; see `fairdesk.models.structure.networks.structure_of_network`."""
+        """Return what is inside; see `fairdesk.models.structure.structure_of_network`."""
         return structure_of_network(self.layers, self.centre)
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:

@@ -10,19 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
+from fairdesk.data.profiling.leaks import auc, calibration_error
 from fairdesk.data.profiling.outcomes import comparison, favourable_rows
-from fairdesk.data.profiling.roc import auc, calibration_error
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.decisions.favourable import flipped
-from fairdesk.models.decisions.recorded import compared
 from fairdesk.models.decisions.requerying import chosen, query_again, sentence
-from fairdesk.models.decisions.rule import own_number
+from fairdesk.models.decisions.rule import compared, own_number
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping.proposer import BY_POSITION
-from fairdesk.models.inputs.other_ways import other_ways
-from fairdesk.models.inputs.skill import UNCLEAR, Skill, doubts, skill
-from fairdesk.models.model import How, Mapping, OpenedModel, Takes, favourable_scores, labels
+from fairdesk.models.inputs.other_ways import UNCLEAR, Skill, doubts, other_ways, skill
+from fairdesk.models.model import (
+    How,
+    Mapping,
+    ModelCard,
+    OpenedModel,
+    Takes,
+    favourable_scores,
+    labels,
+)
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Rows, Scores
 
@@ -458,3 +464,57 @@ def _of_order(proof: InputCheck, mapping: Mapping) -> Iterator[str]:
             "The inputs are made from the columns in their order: check that the model was trained "
             "with this order."
         )
+
+
+def card_of(table: Table, column: str) -> ModelCard:
+    """Describe a column of decisions as the model that is not there. It can do nothing.
+
+    Raises
+    ------
+    DataError
+        When there is no such column.
+    """
+    values = tuple(table.counts(column))
+    return ModelCard(
+        path=table.source.path,
+        sha256=table.source.sha256,
+        format="A column of decisions",
+        summary=f"The decisions are in the column “{column}”; no model is available, so no other "
+        "inputs can be tested",
+        takes=Takes.COLUMNS,
+        inputs=(),
+        named=False,
+        classes=values,
+        scores="labels",
+        read_as_data=True,
+        can=(),
+    )
+
+
+def mapping_of(favourable: str) -> Mapping:
+    """Return the mapping of a model that is fed nothing, and whose decisions are known."""
+    return Mapping(
+        inputs=(),
+        matched="not mapped: no model is queried",
+        favourable_class=1,
+        outcomes=(f"not {favourable}", favourable),
+    )
+
+
+def check_predictions(
+    table: Table, column: str, model_favourable: str, label: str, favourable: str
+) -> InputCheck:
+    """Compare a column of decisions with the label, as `input_check.check` does.
+
+    Raises
+    ------
+    DataError
+        When there is no such column, or no row has both.
+    SpecError
+        When a favourable value is none of its column's.
+    """
+    favourable_mask, decided = favourable_rows(table, column, model_favourable)
+    wanted, known = favourable_rows(table, label, favourable)
+    found = agreement(favourable_mask, wanted, decided & known)
+    # a column always matches itself
+    return msgspec.structs.replace(found, warnings=()) if column == label else found

@@ -15,10 +15,9 @@ from fairdesk.errors import DataError, ModelError, SpecError, system_errors
 from fairdesk.models.decisions.favourable import Answer, of_classes, of_estimate, sign_of
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.inputs import editing
-from fairdesk.models.inputs.checking import problems_of
-from fairdesk.models.inputs.mapping.making import input_names, listing
+from fairdesk.models.inputs.editing import problems_of
+from fairdesk.models.inputs.mapping.making import input_names, listing, with_steps
 from fairdesk.models.inputs.mapping.propose import Proposal
-from fairdesk.models.inputs.mapping.scaling import with_steps
 from fairdesk.models.inputs.usual import steps_of, still_fits
 from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
 

@@ -22,7 +22,7 @@ from fairdesk.models.inputs.input_check import InputCheck, attributes_for, settl
 from fairdesk.models.inputs.mapping.making import listing
 from fairdesk.models.inputs.mapping.propose import Proposal, arrangements
 from fairdesk.models.inputs.mapping.proposer import BY_POSITION
-from fairdesk.models.inputs.skill import Skill, skill
+from fairdesk.models.inputs.other_ways import Skill, skill
 from fairdesk.models.model import Fit, How, Input, Mapping, ModelCard, Step
 
 M = TypeVar("M", bound=Mapping | Proposal)

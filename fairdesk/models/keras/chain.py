@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairdesk.models.dense.chain import Chain, Float64, Learnt, NotPlainError, Plain
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 
 #: Layers that do nothing when a trained network answers.
 SILENT = frozenset(

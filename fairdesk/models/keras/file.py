@@ -16,9 +16,8 @@ from fairdesk.models.decisions.outputs import choose
 from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.keras.chain import KerasLayer, plain, side_by_side
-from fairdesk.models.keras.config import look_through
-from fairdesk.models.keras.loading import has_tensorflow
-from fairdesk.models.keras.parts import DAMAGE, KerasParts, opened
+from fairdesk.models.keras.parts import DAMAGE, KerasParts, look_through, opened
+from fairdesk.models.keras.tensorflow import has_tensorflow
 from fairdesk.models.model import Capability, ModelCard, OpenedModel, Takes
 
 #: No network that anybody trained on a table has more.
@@ -51,7 +50,7 @@ def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> Opened
         needs TensorFlow and that is not installed.
     """
     if path.is_dir():
-        from fairdesk.models.keras.saved_model import open_saved_model  # noqa: PLC0415 - TensorFlow's
+        from fairdesk.models.keras.tensorflow import open_saved_model  # noqa: PLC0415 - TensorFlow's
 
         return open_saved_model(path, trusted=trusted, output=output)
     try:

@@ -1,9 +1,13 @@
-"""Keras networks that are no plain chain of dense layers, computed by TensorFlow."""
+"""Keras networks and SavedModels other than chains of dense layers, run by TensorFlow."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,21 +17,118 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import (
+    MOST_INPUTS,
+    Tensor,
+    choose,
+    fill,
+    fill_matrix,
     first_line,
     from_margins,
     from_probabilities,
     from_values,
     rejected,
+    taken,
     without_gradients,
 )
-from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
 from fairdesk.models.dense.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
-from fairdesk.models.keras.config import STEPPED, Named
-from fairdesk.models.keras.loading import load_as_written, tensorflow
-from fairdesk.models.keras.parts import KerasParts
+from fairdesk.models.keras.parts import STEPPED, KerasParts, Named, with_slashes
 from fairdesk.models.model import Capability, Inputs, ModelCard
-from fairdesk.models.structure.dense_layers import Float32
+from fairdesk.models.structure import Float32
 from fairdesk.results.events import Scores
+
+
+def tensorflow(path: Path, why: str) -> Any:  # noqa: ANN401 - TensorFlow has no types
+    """Load TensorFlow.
+
+    Raises
+    ------
+    ModelError
+        When it is not installed.
+    """
+    # TensorFlow writes its start-up to the terminal unless told otherwise before it is loaded
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    try:
+        # ten seconds to load, and not installed everywhere
+        import keras  # noqa: PLC0415, F401 - it comes with TensorFlow, but can be missing
+        import tensorflow as tf  # noqa: PLC0415
+    except ImportError as error:
+        raise ModelError(
+            f"“{path.name}” needs TensorFlow, which is not installed.",
+            why=f"FairDesk itself computes only networks of dense layers; this one has {why}.",
+            remedy="Install it with “pip install fairdesk[all]”, or ask for the model as ONNX.",
+        ) from error
+    return tf
+
+
+def load_network(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
+    """Load a model without its training state, as the Keras that is installed computes it."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"model{parts.suffix}"
+        # Keras goes by the suffix, FairDesk by the content
+        if not (parts.suffix == ".keras" and with_slashes(path, copy)):
+            if path.suffix == parts.suffix:
+                return _loaded(keras, path, parts, safe=safe)
+            shutil.copyfile(path, copy)
+        return _loaded(keras, copy, parts, safe=safe)
+
+
+def load_as_written(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
+    """Load a model without its training state, as the Keras that wrote it computes it."""
+    model = load_network(keras, path, parts, safe=safe)
+    if parts.version.startswith(("1.", "2.")):
+        _as_in_keras_2(keras, model)
+    return model
+
+
+def _loaded(keras: Any, path: Path, parts: KerasParts, *, safe: bool) -> Any:  # noqa: ANN401 - as above
+    """Load a file of Keras's own suffix.
+
+    Keras 3 takes the ``batch_input_shape`` that Keras 2 wrote at the first layer of a sequential
+    model for the shape of a row, and gets one dimension too many; so it is given an input layer.
+    """
+    config = parts.config
+    layers = config["config"].get("layers", []) if isinstance(config["config"], dict) else []
+    first = layers[0]["config"] if layers else {}
+    if config.get("class_name") != "Sequential" or "batch_input_shape" not in first:
+        return keras.saving.load_model(path, compile=False, safe_mode=safe)
+    settings = {key: value for key, value in first.items() if key != "batch_input_shape"}
+    shape = {"batch_shape": first["batch_input_shape"], "dtype": first.get("dtype", "float32")}
+    rebuilt = [
+        {"class_name": "InputLayer", "config": shape},
+        {**layers[0], "config": settings},
+        *layers[1:],
+    ]
+    if layers[0]["class_name"] == "InputLayer":
+        del rebuilt[1]
+    if not safe:
+        # what the file names was looked through, and its programs agreed to
+        keras.config.enable_unsafe_deserialization()
+    model = keras.Sequential.from_config({**config["config"], "layers": rebuilt})
+    model.load_weights(path)
+    return model
+
+
+def _as_in_keras_2(keras: Any, model: Any) -> None:  # noqa: ANN401 - as above
+    """Give layers the one activation that Keras 3 computes otherwise under the same name."""
+    new = keras.activations.hard_sigmoid
+
+    def old(values: Any) -> Any:  # noqa: ANN401 - as above
+        return keras.ops.clip(0.2 * values + 0.5, 0.0, 1.0)
+
+    for layer in model._flatten_layers():  # noqa: SLF001 - Keras offers no other way to nested layers
+        for name in ("activation", "recurrent_activation"):
+            if vars(layer).get(name) is new:
+                setattr(layer, name, old)
+
+
+def has_tensorflow() -> bool:
+    """Return whether TensorFlow is installed, without loading it."""
+    try:
+        return find_spec("tensorflow") is not None
+    except ValueError:
+        # loaded in part, or kept from loading
+        return False
+
 
 #: Rows per call, to bound the memory of wide networks.
 BATCH = 16_384
@@ -392,3 +493,108 @@ def last_activation(maker: Any) -> str:  # noqa: ANN401 - as above
     if kind not in ("Activation", "Dense"):
         return ""
     return str(getattr(getattr(operation, "activation", None), "__name__", ""))
+
+
+#: What is asked where a model offers several functions.
+_USUAL = ("serving_default", "serve")
+
+
+def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> TensorFlowModel:
+    """Open a folder that TensorFlow or Keras exported. This runs whatever its author put into it.
+
+    Parameters
+    ----------
+    output : str
+        Which of its outputs answers; empty for the first.
+
+    Raises
+    ------
+    TrustRequiredError
+        When it is not trusted; then nothing of it was run.
+    ModelError
+        When TensorFlow is not installed or refuses it, or it does not take rows of a table.
+    """
+    if any(part.is_symlink() for part in path.rglob("*")):
+        raise ModelError(
+            f"“{path.name}” contains links to other places on this computer.",
+            remedy="Get the folder again, with all of its files inside.",
+        )
+    if not trusted and has_tensorflow():
+        raise TrustRequiredError(
+            f"“{path.name}” can run code when opened: it is a TensorFlow SavedModel.",
+            why="Its operations can read and write files, with your permissions.",
+            remedy="Open it only if you know where it comes from. Otherwise ask for the model as "
+            ".keras or ONNX.",
+        )
+    tf = tensorflow(path, "a TensorFlow program (a SavedModel)")
+    try:
+        loaded = tf.saved_model.load(str(path))
+        name = _name(loaded.signatures)
+        function = loaded.signatures[name]
+    except Exception as error:
+        # any kind: TensorFlow raises its own, without a common base
+        raise ModelError(
+            f"TensorFlow {tf.__version__} cannot open “{path.name}”.",
+            why=f"It reported: {first_line(error)}",
+            remedy="Export the model again, or ask for it as .keras or ONNX.",
+        ) from error
+    given = function.structured_input_signature[1]
+    tensors = [
+        tensor_of(key, _lengths(spec, path), spec.dtype.name, path) for key, spec in given.items()
+    ]
+    outputs = tuple(function.structured_outputs)
+    if not tensors or not outputs:
+        raise ModelError(
+            f"“{path.name}” has no inputs or no outputs.",
+            remedy="Choose a model of a table’s rows.",
+        )
+    chosen = choose(path, outputs, output)
+
+    def call(values: list[Any]) -> Any:  # noqa: ANN401 - TensorFlow has no types
+        named = zip(given, values, strict=True)
+        # a function lives as long as what it was loaded with
+        return loaded.signatures[name](**{key: tf.convert_to_tensor(v) for key, v in named})[chosen]
+
+    answer = read_answer(answered(call, made_up(tensors)), "", "")
+    takes = taken(tensors)
+    can = {
+        Capability.DECIDES: True,
+        Capability.SCORES: True,
+        Capability.GRADIENTS: is_smooth(call, tensors, answer.reading),
+    }
+    card = ModelCard(
+        path=str(path),
+        sha256=sha256(path),
+        format="TensorFlow SavedModel",
+        summary=f"TensorFlow program, function “{name}”, computed by TensorFlow {tf.__version__}.",
+        takes=takes.takes,
+        inputs=takes.inputs,
+        named=takes.named,
+        classes=answer.classes,
+        scores=answer.scores,
+        saved_with=f"TensorFlow {loaded.tensorflow_version}"
+        if hasattr(loaded, "tensorflow_version")
+        else "",
+        warnings=answer.warnings,
+        can=tuple(capability for capability, it_is in can.items() if it_is),
+        accepts=takes.accepts,
+        outputs=outputs if len(outputs) > 1 else (),
+        output=chosen,
+        needed_trust=True,
+    )
+    return TensorFlowModel(card, call, tensors, answer.reading)
+
+
+def _name(signatures: Mapping[str, Any]) -> str:
+    """Choose the function that is asked; a `LookupError` follows where there is none."""
+    return next((name for name in _USUAL if name in signatures), next(iter(signatures), ""))
+
+
+def _lengths(spec: Any, path: Path) -> list[int | None]:  # noqa: ANN401 - as above
+    """Return the shape of an input."""
+    if spec.shape.rank is None:
+        raise ModelError(
+            f"“{path.name}” does not state how many inputs it takes.",
+            remedy="Export it with a fixed number of columns.",
+        )
+    return list(spec.shape)

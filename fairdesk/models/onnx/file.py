@@ -14,18 +14,19 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import (
+    Tensor,
+    fill,
+    fill_matrix,
     from_classes,
     from_margins,
     from_probabilities,
     from_values,
+    taken,
     without_gradients,
 )
-from fairdesk.models.decisions.tensors import Tensor, fill, fill_matrix, taken
 from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
-from fairdesk.models.onnx.asking import Asked
-from fairdesk.models.onnx.dense import dense_part
 from fairdesk.models.onnx.graph import Graph
 from fairdesk.models.onnx.meaning import (
     TRIED_ROWS,
@@ -34,12 +35,18 @@ from fairdesk.models.onnx.meaning import (
     columns_of,
     meaning_of,
 )
-from fairdesk.models.onnx.session import session_of, tensors_of
-from fairdesk.models.onnx.trees import forest_of
+from fairdesk.models.onnx.session import Asked, session_of, tensors_of
+from fairdesk.models.onnx.structure import dense_part, forest_of
 from fairdesk.models.onnx.vetting import DamagedError, Outline, outline, parse, vet
-from fairdesk.models.structure.dense_layers import DenseLayer, Float32
-from fairdesk.models.structure.networks import structure_of_forest, structure_of_network
-from fairdesk.models.structure.types import Forest, ModelStructure, OpaqueError
+from fairdesk.models.structure import (
+    DenseLayer,
+    Float32,
+    Forest,
+    ModelStructure,
+    OpaqueError,
+    structure_of_forest,
+    structure_of_network,
+)
 from fairdesk.results.events import Scores
 
 _TREES = frozenset({"TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor"})

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor
+from fairdesk.models.decisions.outputs import MOST_INPUTS, Tensor
 from fairdesk.models.dense.chain import ESTIMATE
-from fairdesk.models.onnx.asking import Asked
 from fairdesk.models.onnx.graph import NO_NODE, Graph
-from fairdesk.models.onnx.session import KINDS, is_length
+from fairdesk.models.onnx.session import KINDS, Asked, is_length
 
 _SCORES = frozenset({"tensor(float)", "tensor(double)", "tensor(float16)"})
 _DICTIONARIES = "seq(map("

@@ -12,12 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import first_line, from_classes, from_probabilities
-from fairdesk.models.decisions.tensors import Tensor, fill
+from fairdesk.models.decisions.outputs import (
+    Tensor,
+    fill,
+    first_line,
+    from_classes,
+    from_probabilities,
+)
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Inputs, ModelCard, Takes
 from fairdesk.models.onnx.session import KINDS, session_of
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 from fairdesk.results.events import Scores
 
 #: What networks are written for: new enough for all that they need, old enough for most runtimes.

@@ -1,14 +1,240 @@
-"""The data dictionary and mining schemas: which values a field takes, and what others become."""
+"""Fields of a PMML file, the columns of a batch that they are read from, and what parts answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.pmml.columns import Column, Kind, Mask, Values, cast, kind_of, parsed
 from fairdesk.models.pmml.document import Element, NotReadError
+
+Float64 = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Places = NDArray[np.intp]
+Values = Float64 | NDArray[np.object_]
+#: ``"single"``: numbers that are rounded to single precision.
+Kind = Literal["number", "single", "text"]
+
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("double", "integer", ""), "number"),
+    "float": "single",
+    **dict.fromkeys(("string", "boolean"), "text"),
+}
+
+
+def kind_of(data_type: str) -> Kind:
+    """Return what values of a PMML data type are held as.
+
+    Raises
+    ------
+    NotReadError
+        Of dates and times.
+    """
+    if data_type not in _KINDS:
+        raise NotReadError(f"the data type “{data_type}”")
+    return _KINDS[data_type]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Values of one field.
+
+    Attributes
+    ----------
+    kind : Kind
+        What they are.
+    values : NDArray
+        ``(n,)``; float64 with NaN where it is missing, or texts with None there.
+    """
+
+    kind: Kind
+    values: Values
+
+    @property
+    def missing(self) -> Mask:
+        """Where a value is missing."""
+        return missing_in(self.values)
+
+    def parsed(self, text: str) -> float | str:
+        """Read a value as the document writes it for this column."""
+        return parsed(text, self.kind)
+
+
+def missing_in(values: Values) -> Mask:
+    """Return where values are missing."""
+    if values.dtype.kind == "f":
+        return np.isnan(values.astype(np.float64, copy=False))
+    return np.fromiter((value is None for value in values), bool, len(values))
+
+
+def parsed(text: str, kind: Kind) -> float | str:
+    """Read a value as the document writes it.
+
+    Raises
+    ------
+    NotReadError
+        When it should be a number, and is none.
+    """
+    if kind == "text":
+        return {"TRUE": "true", "FALSE": "false"}.get(text, text)
+    try:
+        number = float(text)
+    except ValueError:
+        raise NotReadError(f"the value “{text}” where a number is expected") from None
+    return float(np.float32(number)) if kind == "single" else number
+
+
+def written(number: float) -> str | None:
+    """Write a number as a text; None for a missing one."""
+    if np.isnan(number):
+        return None
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def cast(values: Values, kind: Kind) -> tuple[Values, Mask]:
+    """Bring values into another kind.
+
+    Returns
+    -------
+    values : NDArray
+        ``(n,)``; missing where they cannot be.
+    wrong : NDArray[np.bool_]
+        ``(n,)``; where they cannot be: texts that are no numbers.
+    """
+    count = len(values)
+    if kind == "text":
+        if values.dtype.kind == "f":
+            return _objects(written(float(number)) for number in values), np.zeros(count, bool)
+        return _objects(_as_text(value) for value in values), np.zeros(count, bool)
+    if values.dtype.kind == "f":
+        numbers = values.astype(np.float64)
+        wrong = np.zeros(count, bool)
+    else:
+        read = [_as_number(value) for value in values]
+        wrong = np.fromiter((number is None for number in read), bool, count)
+        numbers = np.array([np.nan if number is None else number for number in read], np.float64)
+    return (_single(numbers) if kind == "single" else numbers), wrong
+
+
+def _single(numbers: Float64) -> Float64:
+    # the largest numbers are infinite in single precision
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float32).astype(np.float64)
+
+
+def _objects(texts: Iterable[object]) -> NDArray[np.object_]:
+    made = list(texts)
+    array = np.empty(len(made), dtype=object)
+    array[:] = made
+    return array
+
+
+def _as_text(value: object) -> str | None:
+    if value is None or value != value:  # noqa: PLR0124 - NaN
+        return None
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float | int):
+        return written(float(value))
+    text = str(value)
+    return {"True": "true", "False": "false", "TRUE": "true", "FALSE": "false"}.get(text, text)
+
+
+def _as_number(value: object) -> float | None:
+    """Read a number; NaN of a missing one, None where it is none."""
+    if value is None:
+        return np.nan
+    try:
+        return float(value)  # type: ignore[arg-type]  # what is none raises
+    except (TypeError, ValueError):
+        return None
+
+
+class Scope:
+    """What the fields of a model are for one batch; made when they are asked for.
+
+    Parameters
+    ----------
+    derived : dict[str, callable]
+        What is computed from these, by name: it is given this scope.
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        columns: dict[str, Column],
+        derived: dict[str, Callable[[Scope], Column]] | None = None,
+        parent: Scope | None = None,
+    ) -> None:
+        self.rows = rows
+        self.known = columns
+        self._derived = derived or {}
+        self._parent = parent
+
+    def column(self, name: str) -> Column:
+        """Return a field's values.
+
+        Raises
+        ------
+        NotReadError
+            When there is no such field.
+        """
+        if name not in self.known:
+            if name in self._derived:
+                # what is computed from itself is found in no other scope
+                compute = self._derived.pop(name)
+                self.known[name] = compute(self)
+            elif self._parent is not None:
+                return self._parent.column(name)
+            else:
+                raise NotReadError(f"the field “{name}”, which it does not define")
+        return self.known[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Answers for a batch.
+
+    Attributes
+    ----------
+    scores : NDArray[np.float64]
+        ``(n, k)`` shares of the classes, or ``(n, 1)`` amounts; NaN where there is none.
+    decided : NDArray[np.intp], optional
+        ``(n,)``; the numbers of the decided classes, -1 where there is none. Left out it is the
+        first class with the greatest share.
+    """
+
+    scores: Float64
+    decided: NDArray[np.intp] | None = None
+
+    @property
+    def chosen(self) -> NDArray[np.intp]:
+        """The number of each row's class; -1 where there is none."""
+        if self.decided is not None:
+            return self.decided
+        none: NDArray[np.bool_] = np.isnan(self.scores.sum(axis=1))
+        return np.where(none, -1, np.where(none[:, None], 0.0, self.scores).argmax(axis=1))
+
+    def named(self, classes: tuple[str, ...]) -> Column:
+        """Return the decided classes by name."""
+        values = np.empty(len(self.scores), dtype=object)
+        values[:] = [None if i < 0 else classes[i] for i in self.chosen.tolist()]
+        return Column("text", values)
+
+
+class Part(Protocol):
+    """A model, or one of those that a model is made of."""
+
+    classes: tuple[str, ...]
+    """What it decides between; empty where it estimates an amount."""
+
+    def answer(self, scope: Scope) -> Answer:
+        """Answer for a batch."""
+
 
 #: How the usage of what a model predicts is called.
 _TARGET = ("target", "predicted")

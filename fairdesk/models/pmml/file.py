@@ -11,9 +11,8 @@ from fairdesk.file_types import DECISIONS
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import from_classes, from_values, of_two
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
-from fairdesk.models.pmml.answers import Answer
 from fairdesk.models.pmml.document import Element, NotReadError, read_document
-from fairdesk.models.pmml.fields import given
+from fairdesk.models.pmml.fields import Answer, given
 from fairdesk.models.pmml.parts import Dictionary, ForestPart, Model, around, model_of
 from fairdesk.results.events import Scores
 

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.pmml.answers import Answer
-from fairdesk.models.pmml.columns import Float64, Kind, Places, Scope
 from fairdesk.models.pmml.document import Element, NotReadError
 from fairdesk.models.pmml.expressions import Definitions
+from fairdesk.models.pmml.fields import Answer, Float64, Kind, Places, Scope
 from fairdesk.models.pmml.predicates import (
     PREDICATES,
     Predicate,
@@ -21,8 +20,7 @@ from fairdesk.models.pmml.predicates import (
     predicate_of,
     split_of,
 )
-from fairdesk.models.structure.forests import sums
-from fairdesk.models.structure.types import Decides, Forest
+from fairdesk.models.structure import Decides, Forest, sums
 
 #: What is done where a value is missing, of the ways that are read.
 _STRATEGIES = ("none", "lastPrediction", "nullPrediction", "defaultChild")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fairdesk.models.model import Inputs, ModelCard, Takes
 from fairdesk.models.preparation.estimators import alone, rows_for, transformed
-from fairdesk.models.structure.types import ModelStructure, OpaqueError
+from fairdesk.models.structure import ModelStructure, OpaqueError
 
 Float64 = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class ColumnSources:
     steps : tuple of (str, Any)
         Fitted transformers by name, in order.
     sources, smooth
-        As `fairdesk.models.structure.types.ModelStructure`.
+        As `fairdesk.models.structure.ModelStructure`.
     """
 
     card: ModelCard

@@ -23,7 +23,7 @@ from fairdesk.models.preparation.estimators import (
 )
 
 if TYPE_CHECKING:
-    from fairdesk.models.structure.types import ModelStructure
+    from fairdesk.models.structure import ModelStructure
     from fairdesk.results.events import Scores
 
 #: What a model can no longer show of itself once its inputs are made by something else.
@@ -73,7 +73,7 @@ class PreparedModel:
         """
         # not known to older Pythons, which open models too
         from fairdesk.models.preparation.column_sources import sources_of  # noqa: PLC0415
-        from fairdesk.models.structure.types import structure_of  # noqa: PLC0415
+        from fairdesk.models.structure import structure_of  # noqa: PLC0415
 
         behind = getattr(self.opened, "structure_behind", None)
         if behind is not None:

@@ -24,7 +24,10 @@ from fairdesk.models.pickles.contents import Contents, spoken, wanted_environmen
 from fairdesk.models.pickles.loading import Loaded, load
 from fairdesk.models.preparation.arranging import is_part, names_of, words_of
 from fairdesk.models.preparation.estimators import (
+    GROUP,
     Asked,
+    RandomisedClassifier,
+    adapted,
     alone,
     asked_of,
     categories_of_inputs,
@@ -42,13 +45,12 @@ from fairdesk.models.preparation.estimators import (
     unprepared,
 )
 from fairdesk.models.preparation.prepared import PreparedModel
-from fairdesk.models.preparation.randomised import GROUP, RandomisedClassifier, adapted
 from fairdesk.models.preparation.steps import Preparation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from fairdesk.models.structure.types import ModelStructure
+    from fairdesk.models.structure import ModelStructure
     from fairdesk.results.events import Scores
 
 #: What lists of a model's inputs are called.
@@ -173,7 +175,7 @@ def looked_into(opened: OpenedModel) -> OpenedModel:
     # what opens models in older Pythons does not look into them
     from fairdesk.models.boosting.opening import as_boosted  # noqa: PLC0415
     from fairdesk.models.sklearn.structure import LAYERED  # noqa: PLC0415
-    from fairdesk.models.structure.types import Layers, OpaqueError  # noqa: PLC0415
+    from fairdesk.models.structure import Layers, OpaqueError  # noqa: PLC0415
 
     if not isinstance(opened, ScikitModel):
         return opened

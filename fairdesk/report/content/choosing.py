@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
-from fairdesk.audit.store.details import Choice, TemplateKey
+from fairdesk.audit.store.records import Choice, TemplateKey
 from fairdesk.document.blocks import Block, Chart, Grid, Report, Section, without_empty
 from fairdesk.errors import ReportError
 from fairdesk.report import appendix
@@ -37,7 +37,7 @@ class Part(msgspec.Struct, frozen=True):
     Attributes
     ----------
     key : str
-        Its name in `fairdesk.audit.store.details.Choice`: of a section, or ``section/block``.
+        Its name in `fairdesk.audit.store.records.Choice`: of a section, or ``section/block``.
     title : str
         What it is called.
     section : str

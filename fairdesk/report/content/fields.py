@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from fairdesk.audit.store.details import Categories, Details, Signer, TemplateKey
+from fairdesk.audit.store.records import Categories, Details, Signer, TemplateKey
 from fairdesk.document.blocks import Fact
 from fairdesk.errors import ReportError, system_errors
 from fairdesk.report.content.form import FORM, Field
@@ -142,7 +142,7 @@ def read_details(path: Path) -> Details:
     """Read a JSON file of what the auditor fills in.
 
     An object with the keys of `FIELDS`, each a text, and, where wanted, ``signers`` (objects with
-    ``name``, ``role``, ``date``), ``categories`` (as in `fairdesk.audit.store.details.Categories`)
+    ``name``, ``role``, ``date``), ``categories`` (as in `fairdesk.audit.store.records.Categories`)
     and ``logo`` (the path of a picture, as seen from the file).
 
     Raises

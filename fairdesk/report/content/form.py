@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.records import TemplateKey
 
 Kind = Literal["line", "text", "date", "choice"]
 Group = Literal[
@@ -34,7 +34,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Attributes
     ----------
     key : str
-        Its name in `fairdesk.audit.store.details.Details.texts`.
+        Its name in `fairdesk.audit.store.records.Details.texts`.
     label : str
         What the form calls it.
     help : str

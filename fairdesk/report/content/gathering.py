@@ -9,7 +9,7 @@ from itertools import chain, islice, zip_longest
 
 import msgspec
 
-from fairdesk.answers.example import clearest, margin_of, opposite
+from fairdesk.answers import clearest, margin_of, opposite
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN as SHOWN_ORDER

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.records import TemplateKey
 
 
 class Template(msgspec.Struct, frozen=True):

@@ -9,13 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.answers.observed import Observed, observed
-from fairdesk.answers.rates import decision_tables
+from fairdesk.answers import Observed, decision_tables, observed
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.details import Choice, Details
-from fairdesk.audit.store.records import LogEntry, RunRecord
+from fairdesk.audit.store.records import Choice, Details, LogEntry, RunRecord
 from fairdesk.data.table import Table
 from fairdesk.document.blocks import Fact, Text
 from fairdesk.report.content.fields import facts, fields_of, filled_in

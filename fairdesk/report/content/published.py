@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.details import Categories
+from fairdesk.audit.store.records import Categories
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.results.groups import GroupTable

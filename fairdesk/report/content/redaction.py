@@ -23,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.details import Redaction, TemplateKey
 from fairdesk.audit.store.pair import Pair
-from fairdesk.audit.store.records import LogEntry, LogKind, RunRecord
+from fairdesk.audit.store.records import LogEntry, LogKind, Redaction, RunRecord, TemplateKey
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.models.model import Input
@@ -108,7 +107,7 @@ class Shown:
     Parameters
     ----------
     kind : str
-        As in `fairdesk.audit.store.details.Choice`.
+        As in `fairdesk.audit.store.records.Choice`.
     """
 
     def __init__(self, kind: Redaction, spec: AuditSpec, table: Table) -> None:

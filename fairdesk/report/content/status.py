@@ -7,12 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.audit.store.details import Choice, Details, Signer, TemplateKey
 from fairdesk.audit.store.digests import replayed
-from fairdesk.audit.store.records import PASSING, LogEntry
+from fairdesk.audit.store.records import PASSING, Choice, Details, LogEntry, Signer, TemplateKey
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.tally import Tally
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.choosing import settled

@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.records import TemplateKey
 from fairdesk.document.blocks import Note, Section, Text
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.material import Material

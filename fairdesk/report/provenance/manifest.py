@@ -14,10 +14,9 @@ import msgspec
 
 from fairdesk.audit.catalogue.methods import parse_options
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
-from fairdesk.audit.store import hash_chain
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.digests import details_facts, replayed
-from fairdesk.audit.store.records import PASSING, LogEntry, RunEnded, RunRecord
+from fairdesk.audit.store.records import PASSING, Choice, LogEntry, RunEnded, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
@@ -52,7 +51,7 @@ class LogOf(msgspec.Struct, frozen=True):
     entries : int
         How many there are up to that one, passing ones too.
     head : str
-        The fingerprint of that one (`fairdesk.audit.store.hash_chain`).
+        The fingerprint of that one (`fairdesk.audit.store.digests`).
     lasting : tuple[LogEntry, ...]
         They themselves, without passing ones: exports, which change nothing.
     """
@@ -228,7 +227,7 @@ def _made(
         moment=evidence.last_moment(spec, log).isoformat(),
         log=LogOf(
             entries=len(lasting),
-            head=hash_chain.head(lasting),
+            head=digests.head(lasting),
             lasting=tuple(entry for entry in lasting if entry.kind not in PASSING),
         ),
         data=FileOf(spec.data.path, spec.data.sha256),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import msgspec
 
-from fairdesk.audit.store.details import Standard
+from fairdesk.audit.store.records import Standard
 from fairdesk.document.blocks import Report, evidence_in, terms_in
 from fairdesk.files import resources
 from fairdesk.report.render import logo

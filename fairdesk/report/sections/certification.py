@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fairdesk.answers.rates import decision_tables
+from fairdesk.answers import decision_tables
 from fairdesk.document import proofs
 from fairdesk.document.blocks import Block, Heading, Section, Text
 from fairdesk.report.content.material import Material

@@ -6,9 +6,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.rates import decision_tables, without_misfit
-from fairdesk.answers.selection import best_run, best_shares, pairs_found, pooled
+from fairdesk.answers import (
+    Question,
+    best_run,
+    best_shares,
+    decision_tables,
+    pairs_found,
+    pooled,
+    without_misfit,
+)
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.document import comparison, pairs, shares
 from fairdesk.document.blocks import (

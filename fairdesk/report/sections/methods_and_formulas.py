@@ -7,13 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import best_run
+from fairdesk.answers import Question, best_run
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.methods import METHODS, method_named, options_of, parse_options
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
-from fairdesk.audit.store import hash_chain
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
 from fairdesk.document.blocks import (
     Block,
@@ -261,7 +259,7 @@ def appendix(material: Material) -> Section:
                 ),
                 Fact(
                     "Last hash of the audit log’s chain",
-                    log[-1].link if log else hash_chain.GENESIS,
+                    log[-1].link if log else digests.GENESIS,
                     exact=True,
                 ),
             )
@@ -304,7 +302,7 @@ def appendix(material: Material) -> Section:
 
 def _set_back(log: Sequence[LogEntry]) -> list[Block]:
     """Mention entries that are earlier than the one before them."""
-    earlier = hash_chain.set_back(log)
+    earlier = digests.set_back(log)
     if not earlier:
         return []
     return [

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from fairdesk.answers.rates import decision_tables
+from fairdesk.answers import decision_tables
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.document import groups
 from fairdesk.document.blocks import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.answers.rates import decision_tables
+from fairdesk.answers import decision_tables
 from fairdesk.document import subgroups, terms
 from fairdesk.document.blocks import Block, Callout, Heading, Section, Text
 from fairdesk.report.content.material import Material

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairdesk.answers.answer import Answer, Question
+from fairdesk.answers import Answer, Question
 from fairdesk.document import blocks
 from fairdesk.document.answers import answers
 from fairdesk.document.blocks import Statement

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.details import Categories
+from fairdesk.audit.store.records import Categories
 from fairdesk.document.blocks import (
     Block,
     Callout,

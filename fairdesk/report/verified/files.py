@@ -12,15 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.audit.store.details import Choice
 from fairdesk.audit.store.digests import exported_files
-from fairdesk.audit.store.records import PASSING, ExportedFile, LogEntry
+from fairdesk.audit.store.records import PASSING, Choice, ExportedFile, LogEntry
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.files import base_name
 from fairdesk.audit.verify.record import Anchor
 from fairdesk.audit.verify.reproducing import other_versions
 from fairdesk.audit.verify.tally import Tally
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report.document import Format, make_pdf, make_report

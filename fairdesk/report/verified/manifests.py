@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from fairdesk.audit.store import hash_chain
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.records import LogEntry
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.reproducing import other_versions
@@ -59,7 +59,7 @@ def compare_manifest(
         return
     if not tally.compare(
         0 < manifest.log.entries <= len(entries)
-        and hash_chain.head(entries[: manifest.log.entries]) == manifest.log.head,
+        and digests.head(entries[: manifest.log.entries]) == manifest.log.head,
         f"“{name}” was made from a different audit log.",
     ):
         return

@@ -15,7 +15,7 @@ from fairdesk.audit.verify.log import recorded_agreement, recorded_note
 from fairdesk.audit.verify.reproducing import ReproduceRequest, changed_versions, reproduce
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.document.blocks import Callout, Fact, Facts, Grid, Report, Section, Text
 from fairdesk.errors import ReportError
 from fairdesk.report.content.status import check_marks

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.groups.metrics.significance import newcombe
+from fairdesk.groups.metrics.outcomes import newcombe
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.tables import people, reference_of

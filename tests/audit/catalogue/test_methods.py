@@ -10,8 +10,13 @@ import pytest
 
 from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS, is_compiled, loops_of
 from fairdesk.audit.catalogue.method import Divides
-from fairdesk.audit.catalogue.methods import METHODS, method_named, parse_options
-from fairdesk.audit.catalogue.options import option_named, options_of
+from fairdesk.audit.catalogue.methods import (
+    METHODS,
+    method_named,
+    option_named,
+    options_of,
+    parse_options,
+)
 from fairdesk.errors import SpecError
 from fairdesk.models.model import Capability
 
@@ -19,7 +24,7 @@ from fairdesk.models.model import Capability
 LISTING = """
 import sys
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import option_named, options_of
+from fairdesk.audit.catalogue.methods import option_named, options_of
 for method in METHODS.values():
     assert options_of(method.options)
     print(method.title)

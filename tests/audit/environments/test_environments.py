@@ -21,7 +21,7 @@ import pytest
 
 from fairdesk.audit.environments import environments, installing
 from fairdesk.audit.environments.environments import Requirement, find, made, make, needed
-from fairdesk.audit.environments.libraries import specifications
+from fairdesk.audit.environments.installing import specifications
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.inspection import Subject, inspect

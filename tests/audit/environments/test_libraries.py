@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fairdesk.audit.catalogue.implementations import IMPLEMENTATIONS
-from fairdesk.audit.environments import libraries
-from fairdesk.audit.environments.libraries import lacking, specifications
+from fairdesk.audit.environments import installing
+from fairdesk.audit.environments.installing import lacking, specifications
 
 ROOT = Path(__file__).parents[3]
 GUEST, RELAY = "fairdesk.audit.worker.guest", "fairdesk.audit.worker.relay_server"
@@ -65,18 +65,18 @@ def test_what_the_guest_imports_is_installed_for_it_or_left_out_for_a_reason():
     needed = guest_needs()
 
     assert {"pandas", "numba", "lark", "z3"} <= needed.keys()
-    listed = libraries.GUEST_IMPORTS | libraries.NOT_INSTALLED
+    listed = installing.GUEST_IMPORTS | installing.NOT_INSTALLED
     assert {name: by for name, by in needed.items() if name not in listed} == {}
     assert listed.keys() - needed.keys() == set()
-    assert not libraries.GUEST_IMPORTS.keys() & libraries.NOT_INSTALLED.keys()
-    assert all(libraries.NOT_INSTALLED.values())
+    assert not installing.GUEST_IMPORTS.keys() & installing.NOT_INSTALLED.keys()
+    assert all(installing.NOT_INSTALLED.values())
 
 
 def test_what_opens_older_models_finds_its_libraries_too():
     written = SETTINGS["tool"]["ruff"]["per-file-target-version"]
     needed = libraries_behind(RELAY, among={ROOT / each for each in written} | {None})
 
-    listed = libraries.RELAY_IMPORTS | libraries.NOT_RELAYED
+    listed = installing.RELAY_IMPORTS | installing.NOT_RELAYED
     assert {name: by for name, by in needed.items() if name not in listed} == {}
     assert listed.keys() - needed.keys() == set()
 
@@ -85,10 +85,10 @@ def test_each_library_is_installed_under_its_own_name_and_one_of_the_product_s()
     project = SETTINGS["project"]
     product = " ".join((*project["dependencies"], *project["optional-dependencies"]["boosting"]))
     homes = packages_distributions()
-    for name, specification in libraries.GUEST_IMPORTS.items():
+    for name, specification in installing.GUEST_IMPORTS.items():
         if not specification:
             continue
-        installed_as = libraries._name(specification)
+        installed_as = installing._name(specification)
         assert installed_as in {each.lower() for each in homes[name]}, name
         assert installed_as in product, name
 
@@ -97,13 +97,13 @@ def test_each_library_is_installed_under_its_own_name_and_one_of_the_product_s()
 def test_an_environment_of_the_guest_has_all_that_fits_its_version(scikit):
     wanted = specifications({"scikit-learn": scikit})
 
-    assert {each for each in libraries.GUEST_IMPORTS.values() if each} <= {*wanted}
+    assert {each for each in installing.GUEST_IMPORTS.values() if each} <= {*wanted}
     assert any(each.startswith("skops") for each in wanted) == (scikit != "1.1.3")
 
 
 def test_what_an_environment_lacks_is_named():
     everything = specifications({"scikit-learn": "1.3.2"})
-    present = {libraries._name(each): "1" for each in everything}
+    present = {installing._name(each): "1" for each in everything}
 
     assert lacking({"scikit-learn": "1.3.2"}, present) == []
     del present["scipy"], present["z3-solver"]

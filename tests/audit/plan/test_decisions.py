@@ -9,8 +9,7 @@ from fairdesk.audit.plan.decisions import decisions
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.files import check_scaling
-from fairdesk.data.columns.rereading import with_reading
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype, with_reading
 from fairdesk.data.domain.attributes import Limit
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading, Dialect, Kind

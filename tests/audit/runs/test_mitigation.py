@@ -17,9 +17,9 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import SpecError
-from fairdesk.models.inputs import predictions
-from fairdesk.results.conditions import Condition
+from fairdesk.models.inputs import input_check
 from fairdesk.results.mitigation import Repair, Trial
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests import phrases
 from tests.audit import fake_guest, making
@@ -248,7 +248,7 @@ def test_repairs_that_cannot_begin_are_refused(spec, asked, words):
 
 
 def test_without_a_model_nothing_is_repaired(spec, table):
-    card, mapping = predictions.card_of(table, "hired"), predictions.mapping_of("yes")
+    card, mapping = input_check.card_of(table, "hired"), input_check.mapping_of("yes")
     domain = domain_of(table, mapping, "", ("sex",), predictions="hired")
     decided = msgspec.structs.replace(
         spec, model=card, mapping=mapping, predictions="hired", domain=domain

@@ -21,7 +21,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.conversation import Patience
 from fairdesk.errors import SpecError, StoreError
-from fairdesk.models.inputs import predictions
+from fairdesk.models.inputs import input_check
 from fairdesk.results.events import Progress
 from fairdesk.results.individual import RandomBaseline
 from fairdesk.results.subgroups import RuleSet
@@ -329,10 +329,10 @@ def test_groups_are_compared_by_the_model_or_by_its_decisions_alone(
     # the model that was opened before is none of an audit of a column of decisions
     decided = msgspec.structs.replace(
         store.spec,
-        model=predictions.card_of(table, "hired"),
-        mapping=predictions.mapping_of("yes"),
+        model=input_check.card_of(table, "hired"),
+        mapping=input_check.mapping_of("yes"),
         predictions="hired",
-        domain=domain_of(table, predictions.mapping_of("yes"), "", ("sex",), predictions="hired"),
+        domain=domain_of(table, input_check.mapping_of("yes"), "", ("sex",), predictions="hired"),
     )
     with Store.create(tmp_path / "decided.fairdesk", decided, table) as other:
         *_, last = run(worker, other, RunSpec("mines"))

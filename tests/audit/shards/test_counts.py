@@ -13,8 +13,7 @@ from fairdesk.audit.plan.inputs import SearchInputs, group_inputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.shards.counts import Counts
 from fairdesk.audit.shards.dealing import dealing
-from fairdesk.audit.shards.shard import Outcome
-from fairdesk.audit.shards.whole import Whole
+from fairdesk.audit.shards.shard import Outcome, Whole
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import WorkerError
@@ -22,9 +21,8 @@ from fairdesk.groups import testsgd
 from fairdesk.groups.metrics import measuring
 from fairdesk.individual.engine.division import Adding
 from fairdesk.individual.engine.pace import PartTimes
-from fairdesk.results.events import Found, Progress
+from fairdesk.results.events import Found, Progress, ShardRange, Tallied
 from fairdesk.results.individual import Share
-from fairdesk.results.shards import ShardRange, Tallied
 from tests.audit import making
 from tests.audit.shards.sharing import Inside, figures, found, last, on, ran
 

@@ -11,8 +11,7 @@ from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.shards.dealing import dealing
 from fairdesk.audit.shards.regions import Regions, joined
-from fairdesk.audit.shards.shard import Outcome
-from fairdesk.audit.shards.whole import Whole
+from fairdesk.audit.shards.shard import Outcome, Whole
 from fairdesk.certify import certify, layout
 from fairdesk.certify.proof import certificate_reading
 from fairdesk.certify.proof.certificate import COUNTED, UNDECIDED, decoded

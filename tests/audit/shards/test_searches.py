@@ -9,12 +9,11 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.inputs import SearchInputs, starting_rows
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.run import check_run, run
-from fairdesk.audit.shards.in_turn import search_in_turn
-from fairdesk.audit.shards.merging import UniquePairs, keys
+from fairdesk.audit.shards.dealing import search_in_turn
+from fairdesk.audit.shards.shard import UniquePairs, keys
 from fairdesk.errors import SpecError
-from fairdesk.results.events import selected
+from fairdesk.results.events import ShardRange, selected
 from fairdesk.results.individual import SearchPhase, Share
-from fairdesk.results.shards import ShardRange
 from tests.audit import making
 from tests.audit.shards.sharing import Inside, figures, found, last, ran
 

@@ -15,8 +15,8 @@ from fairdesk.audit.shards.dealing import dealing
 from fairdesk.audit.shards.shard import Outcome
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import SpecError, WorkerError
-from fairdesk.groups.text import comparing
-from fairdesk.results.shards import Tallied
+from fairdesk.groups.text import search
+from fairdesk.results.events import Tallied
 from fairdesk.results.subgroups import RuleSet, TermRate
 from tests.audit.making import comments_spec
 from tests.audit.shards.sharing import Inside, figures, last, on, ran
@@ -72,7 +72,7 @@ def asked(seed=1, budget=None, **options):
     "options", [{}, {"outcome": "score"}, {"outcome": "each", "together": 1}], ids=str
 )
 def test_figures_are_those_of_one_process(options, audit, table, worker, monkeypatch):
-    monkeypatch.setattr(comparing, "BATCH", 40)
+    monkeypatch.setattr(search, "BATCH", 40)
     run, inputs = asked(**options), group_inputs(audit, table)
     whole = worker.search(audit.mapping, audit.domain, inputs, run)
     wanted = timeless(figures(whole))
@@ -92,7 +92,7 @@ def test_figures_are_those_of_one_process(options, audit, table, worker, monkeyp
 
 
 def test_a_budget_of_rows_ends_it_with_what_was_compared(audit, table, worker, monkeypatch):
-    monkeypatch.setattr(comparing, "BATCH", 40)
+    monkeypatch.setattr(search, "BATCH", 40)
     run, inputs = asked(budget=Budget(queries=900)), group_inputs(audit, table)
     ends = [ran(worker, audit, run, inputs, np.random.default_rng(i), 2 + i) for i in range(2)]
     (one, ending), (other, _) = ends

@@ -10,10 +10,18 @@ import pytest
 from fairdesk.audit.plan import spec as spec_module
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import score_findings
-from fairdesk.audit.store import digests, hash_chain
-from fairdesk.audit.store.details import Categories, Choice, Details, Signer
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.parts import pairs as pairs_module
-from fairdesk.audit.store.records import Learned, LogEntry, PairQuery, Weighed
+from fairdesk.audit.store.records import (
+    Categories,
+    Choice,
+    Details,
+    Learned,
+    LogEntry,
+    PairQuery,
+    Signer,
+    Weighed,
+)
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.record import CHAIN, check_record
 from fairdesk.errors import StoreError
@@ -33,7 +41,7 @@ def run(store, findings):
 
 def said(store):
     log = store.log_entries()
-    assert hash_chain.broken(log) is None
+    assert digests.broken(log) is None
     return digests.replayed(log)
 
 
@@ -272,7 +280,7 @@ def test_two_windows_lose_nothing_and_keep_the_chain_whole(store, run):
         window.join(60)
         assert window.exitcode == 0
     log = store.log_entries()
-    assert hash_chain.broken(log) is None
+    assert digests.broken(log) is None
     for name in ("one", "other"):
         own = [entry.what for entry in log if entry.kind == "decided" and name in entry.facts]
         assert own == [f"{name} {i}" for i in range(count)]
@@ -295,9 +303,9 @@ def test_a_removed_changed_or_added_entry_shows(store, run, tmp_path):
     ):
         shutil.copy(store.path, tmp_path / "copy.fairdesk")
         with Store.open(tmp_path / "copy.fairdesk") as copy:
-            assert hash_chain.broken(copy.log_entries()) is None
+            assert digests.broken(copy.log_entries()) is None
             copy._connection.execute(statement)
-            assert hash_chain.broken(copy.log_entries()) is not None
+            assert digests.broken(copy.log_entries()) is not None
 
 
 def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monkeypatch):
@@ -305,11 +313,11 @@ def test_a_clock_that_was_set_back_is_mentioned_and_is_no_tampering(store, monke
         ("2031-05-05T10:00:00+00:00", "2031-05-05T09:30:00+00:00", "2031-05-05T09:31:00+00:00")
     )
     monkeypatch.setattr("fairdesk.audit.store.schema.now", lambda: next(times))
-    assert hash_chain.set_back(store.log_entries()) == []
+    assert digests.set_back(store.log_entries()) == []
     for what in ("One.", "Two.", "Three."):
         store.log(what, "details")
     log = store.log_entries()
-    assert [log[place].what for place in hash_chain.set_back(log)] == ["Two."]
+    assert [log[place].what for place in digests.set_back(log)] == ["Two."]
     found = {each.name: each for each in check_record(store, None)}
     assert not any(each.failed for each in found.values())
     (said,) = (each for each in found[CHAIN].remarks if phrases.CLOCK_SET_BACK in each)

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store import file, schema
-from fairdesk.audit.store.details import Details
 from fairdesk.audit.store.parts import artifacts
 from fairdesk.audit.store.parts import pairs as pairs_module
-from fairdesk.audit.store.records import ModelFile, PairQuery
+from fairdesk.audit.store.records import Details, ModelFile, PairQuery
 from fairdesk.audit.store.schema import plain_error, release
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof import certificate

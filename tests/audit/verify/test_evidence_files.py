@@ -13,10 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store import digests, hash_chain, schema
-from fairdesk.audit.store.details import Choice, Details
+from fairdesk.audit.store import digests, schema
 from fairdesk.audit.store.pair import MinimalPair
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.records import Choice, Details, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
@@ -61,7 +60,7 @@ def full(store, findings):
 def read_all(store):
     """Read everything that there is."""
     log = store.log_entries()
-    hash_chain.broken(log)
+    digests.broken(log)
     digests.replayed(log)
     digests.exported_files(log)
     store.table()

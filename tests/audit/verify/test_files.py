@@ -10,8 +10,7 @@ from fairdesk.audit.verify.files import (
     check_table,
     open_again,
 )
-from fairdesk.data.columns.rereading import with_reading
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype, with_reading
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading, Kind, Table
 from fairdesk.errors import ModelError

@@ -7,8 +7,8 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import ESTIMATES, VerifyRequest, recheck
+from fairdesk.audit.verify.figures import GROUPS, NEIGHBOURS, SHARES, of_all_rows
 from fairdesk.audit.verify.record import ANCHOR
-from fairdesk.audit.verify.rows import GROUPS, NEIGHBOURS, SHARES, of_all_rows
 from fairdesk.audit.worker.client import Worker
 from fairdesk.results.individual import AuditStudy, ComparedRows, Share
 from tests.audit import audited, fake_guest

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.store import digests, hash_chain
+from fairdesk.audit.store import digests
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.schema import add_entry
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
-from fairdesk.audit.verify.figures import RULE_SETS, check_proven
+from fairdesk.audit.verify.figures import GROUPS, RULE_SETS, check_proven
 from fairdesk.audit.verify.files import SAME_DATA, SAME_MODEL, SAME_TABLE
 from fairdesk.audit.verify.log import SENTENCES
 from fairdesk.audit.verify.pairs import ASKED_AGAIN
@@ -31,7 +31,6 @@ from fairdesk.audit.verify.record import (
     Anchor,
     check_record,
 )
-from fairdesk.audit.verify.rows import GROUPS
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof import certificate
 from fairdesk.errors import StoreError
@@ -277,7 +276,7 @@ def entries(path):
 def anchored(path):
     """Say what a manifest of an audit as it is now would say of its log."""
     log = entries(path)
-    return Anchor(len(log), hash_chain.head(log), "manifest.json")
+    return Anchor(len(log), digests.head(log), "manifest.json")
 
 
 @pytest.mark.parametrize(

@@ -84,8 +84,8 @@ def test_a_guest_commands_no_terminal_by_the_log(tmp_path, caplog):
 
 ASKS = """
 import ctypes, fcntl, mmap, os
-from fairdesk.audit.sandbox import syscalls
-syscalls.forbid()
+from fairdesk.audit.sandbox import confining
+confining.forbid()
 for command, value in ((fcntl.F_SETOWN, os.getppid()), (10, 9), (15, b"\\0" * 8)):
     try:
         fcntl.fcntl(0, command, value)

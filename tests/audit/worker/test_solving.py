@@ -9,8 +9,7 @@ from fairdesk.audit.worker import frames, wire
 from fairdesk.audit.worker.client import Worker
 from fairdesk.audit.worker.server import Guest
 from fairdesk.certify.proof import certificate
-from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY
-from fairdesk.certify.proof.leaves import Leaves, leaves
+from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY, Leaves, leaves
 from fairdesk.certify.proof.reproof_check import BY_POINT, Reproof
 from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.errors import WorkerError

@@ -21,7 +21,7 @@ from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.cluster.place import Place
+from fairdesk.cluster.connection import Place
 from fairdesk.cluster.worker import ClusterWorker
 from fairdesk.errors import SpecError
 from fairdesk.results.proofs import Proven

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.steps import clustered_seeds
 from fairdesk.individual.searches import adf, eidig, maft, uniform
 from fairdesk.individual.searches.gradient_walks import GradientWalks
 from fairdesk.individual.searches.options import (

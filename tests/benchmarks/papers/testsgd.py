@@ -21,7 +21,7 @@ from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods import testsgd as mitigation
 from fairdesk.mitigate.options import TestSgdOptions as MitigationOptions
 from fairdesk.models.model import labels
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from tests.benchmarks import repair, text_groups
 from tests.benchmarks.papers.table import Table, spread

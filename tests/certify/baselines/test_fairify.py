@@ -15,7 +15,7 @@ from fairdesk.certify.proof.solver import Answer
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import SpecError
 from fairdesk.models.model import labels
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 from fairdesk.results.events import Found, Measured, Progress
 from tests.certify.networks import everywhere, names, number, small, truth
 

@@ -18,7 +18,7 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import ModelError, SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels
-from fairdesk.models.structure.dense_layers import LINEAR, Activation
+from fairdesk.models.structure import LINEAR, Activation
 from fairdesk.results.events import Found, Measured, Progress
 from tests.benchmarks.certify import NETWORKS
 from tests.certify.networks import (

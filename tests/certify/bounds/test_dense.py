@@ -11,7 +11,7 @@ from fairdesk.certify.bounds.dense import activations, state
 from fairdesk.certify.bounds.dense.examining import examine
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.models.dense.forward import forward, packed
-from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
+from fairdesk.models.structure import ACTIVATIONS, Activation
 from tests.certify.networks import drawn, everywhere, layer
 from tests.sizes import many
 

@@ -22,14 +22,13 @@ from fairdesk.certify.bounds.forest import ForestExaminer, arranged
 from fairdesk.certify.bounds.forest_encoding import encode_forest
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.refine import Refinery
-from fairdesk.certify.steps import at_once
+from fairdesk.certify.refine import Refinery, at_once
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from tests.certify.scikits import (
     ATTRIBUTES,
     behind_one_hot,

@@ -26,9 +26,9 @@ from fairdesk.certify.refine import Refinery
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.individual.shares.tally import clopper_pearson
 from fairdesk.models.model import labels
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from tests.certify.scikits import ATTRIBUTES, fed, people, truth, whole
 from tests.sizes import many
 

@@ -19,7 +19,7 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
+from fairdesk.models.structure import ACTIVATIONS, Activation
 from tests.certify.networks import (
     RELU,
     Small,

@@ -21,7 +21,7 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import labels
-from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation
+from fairdesk.models.structure import ACTIVATIONS, Activation
 from tests.certify.networks import RELU, drawn, everywhere, fed_with, layer, names, number, small
 from tests.certify.populations import SEEDS, peopled, rows_of
 from tests.sizes import many

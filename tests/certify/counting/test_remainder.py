@@ -11,8 +11,7 @@ import pytest
 from fairdesk.certify.counting import remainder as module
 from fairdesk.certify.counting.remainder import rest_of, rows_asked
 from fairdesk.certify.domain.boxes import Verdict
-from fairdesk.certify.refine import Examined, Refinery
-from fairdesk.certify.steps import at_once
+from fairdesk.certify.refine import Examined, Refinery, at_once
 from fairdesk.data.domain.attributes import Role
 from fairdesk.individual.engine.context import SearchContext
 from tests.certify.networks import drawn, everywhere, names, number, small, truth

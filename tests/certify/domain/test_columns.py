@@ -24,7 +24,7 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from tests.certify.scikits import ATTRIBUTES, fed, people, scikit, whole
 
 NAMES = ["job", "sex", "race"]

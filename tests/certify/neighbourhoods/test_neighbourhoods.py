@@ -22,7 +22,7 @@ from fairdesk.audit.catalogue.stages import stage
 from fairdesk.certify.bounds import network
 from fairdesk.certify.domain import constraint_partition
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.neighbourhoods import boxes, linear, prover
+from fairdesk.certify.neighbourhoods import boxes, prover
 from fairdesk.certify.neighbourhoods.boxes import Neighbourhood
 from fairdesk.certify.neighbourhoods.prover import Verdict
 from fairdesk.certify.neighbourhoods.search import _laid_out, _Rows, search
@@ -32,7 +32,7 @@ from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.models.model import labels
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 from fairdesk.results.events import Found, Measured, Progress, Rows
 from fairdesk.results.proofs import NeighbourhoodCounts
 from tests.certify.networks import (
@@ -210,7 +210,7 @@ def test_a_linear_model_is_decided_at_once(seed, changed, reach, together, at_on
     rules = ("age >= 6 implies sex != m",) if seed % 2 else ()
     with (
         patch.object(prover.RowProver, "_decide", side_effect=AssertionError),
-        patch.object(linear, "_AT_ONCE", at_once),
+        patch.object(boxes, "_AT_ONCE", at_once),
     ):
         check(fitted(LogisticRegression(), seed, rules), changed, reach, together=together)
 
@@ -220,8 +220,8 @@ def test_a_linear_model_is_decided_at_once(seed, changed, reach, together, at_on
 def test_large_boxes_of_a_linear_model(seed, changed, reach, together, steps, long) -> None:
     """One line of each is searched, or nothing is said of it, and the others divide it."""
     with (
-        patch.object(linear, "_MOST_STEPS", steps),
-        patch.object(linear, "_MOST_PLACES", 4 if long else 1 << 50),
+        patch.object(boxes, "_MOST_STEPS", steps),
+        patch.object(boxes, "_MOST_PLACES", 4 if long else 1 << 50),
     ):
         check(fitted(LogisticRegression(), seed), changed, reach, together=together)
 
@@ -264,7 +264,7 @@ def test_places_between_two_sums(slope, cases, exact) -> None:
     if exact:
         # the ends themselves are between
         after, before = slope * (low + 1), slope * (low + 1)
-    place, count = linear._Slope(slope).between(low, high, after, before)
+    place, count = boxes._Slope(slope).between(low, high, after, before)
     for i in range(len(cases)):
         own = np.arange(low[i], high[i] + 1)
         inside = own[(after[i] <= slope * own) & (slope * own <= before[i])]

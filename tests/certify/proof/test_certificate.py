@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from fairdesk.certify.proof import certificate, certificate_reading
-from fairdesk.certify.proof import leaves as leaves_of
-from fairdesk.certify.proof.certificate import ARRAYS, HEADER, CertificateError
-from fairdesk.certify.proof.leaves import leaves
+from fairdesk.certify.proof import certificate as leaves_of
+from fairdesk.certify.proof.certificate import ARRAYS, HEADER, CertificateError, leaves
 from tests.certify.proofs import everybody, honest, read
 
 

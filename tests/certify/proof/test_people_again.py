@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 
 from fairdesk.certify.bounds import network
 from fairdesk.certify.certify import search
-from fairdesk.certify.domain.distribution import Node, PopulationOf, Weights
+from fairdesk.certify.domain.space import Node, PopulationOf, Weights
 from fairdesk.certify.layout import lay_out
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.proof import reproof_counting
-from fairdesk.certify.proof.certificate import UNDECIDED, decoded
-from fairdesk.certify.proof.points import Points
+from fairdesk.certify.proof.certificate import UNDECIDED, Points, decoded
 from fairdesk.certify.proof.reproof_check import NOTHING
 from fairdesk.certify.proof.verify import provers
 from fairdesk.certify.proof.verify.people_measure import PeopleMeasure
 from fairdesk.certify.proof.verify.population import People, people_proven_again
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from fairdesk.results.events import Certificate
 from tests import phrases
 from tests.certify.networks import Small, drawn, sharp, wide

@@ -20,8 +20,7 @@ from fairdesk.certify.certify import search
 from fairdesk.certify.layout import lay_out_queried
 from fairdesk.certify.options import CertifyOptions
 from fairdesk.certify.proof import certificate, certificate_reading, reproof_rates
-from fairdesk.certify.proof.certificate import RATE_ARRAYS, CertificateError, decoded
-from fairdesk.certify.proof.points import Points
+from fairdesk.certify.proof.certificate import RATE_ARRAYS, CertificateError, Points, decoded
 from fairdesk.certify.proof.verify import provers
 from fairdesk.certify.proof.verify.population import People
 from fairdesk.certify.proof.verify.rates import RateRegions, rate_checks, rate_regions

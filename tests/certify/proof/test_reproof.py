@@ -14,14 +14,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
-from fairdesk.certify.proof import reproof, reproof_linear
+from fairdesk.certify.proof import reproof, reproof_counting
 from fairdesk.certify.proof.reproof import reprover
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How, Input, Mapping, labels
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 from tests.certify import networks
 from tests.certify.scikits import ATTRIBUTES, Role, behind_one_hot, fed, people, scikit, whole
 from tests.sizes import many
@@ -177,7 +177,7 @@ def test_trees_with_missing_cells(bounds_only):
 
 
 def test_linear_models_are_counted(bounds_only, monkeypatch):
-    monkeypatch.setattr(reproof_linear, "_CELLS", 1 << 18)
+    monkeypatch.setattr(reproof_counting, "_CELLS", 1 << 18)
     for seed in range(3):
         rng = np.random.default_rng(seed)
         frame, label = people(rng)

@@ -10,8 +10,13 @@ from sklearn.linear_model import LogisticRegression
 from fairdesk.certify import certify
 from fairdesk.certify.certify import CertifyOptions
 from fairdesk.certify.proof import certificate, certificate_reading, reproof_check
-from fairdesk.certify.proof.certificate import CONSISTENT, COUNTED, DISCRIMINATORY, UNDECIDED
-from fairdesk.certify.proof.leaves import leaves
+from fairdesk.certify.proof.certificate import (
+    CONSISTENT,
+    COUNTED,
+    DISCRIMINATORY,
+    UNDECIDED,
+    leaves,
+)
 from fairdesk.certify.proof.verify import provers, verify
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext

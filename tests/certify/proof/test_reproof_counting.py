@@ -11,7 +11,7 @@ from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import reproof_counting
 from fairdesk.certify.proof.reproof_counting import NetworkCounter
 from fairdesk.certify.proof.reproof_inputs import Inputs, decision_margins
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import structure_of
 from tests.certify import networks
 from tests.sizes import many
 

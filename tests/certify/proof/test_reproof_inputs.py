@@ -11,7 +11,7 @@ from fairdesk.certify.proof import certificate_reading
 from fairdesk.certify.proof.reproof import reprover
 from fairdesk.certify.proof.verify import provers, verify
 from fairdesk.errors import SpecError
-from fairdesk.models.structure import types
+from fairdesk.models import structure
 from tests import phrases
 from tests.certify import networks
 from tests.certify.proof.test_supported_again import certified
@@ -80,7 +80,7 @@ def test_a_certificate_without_it_holds():
 def test_layers_read_wrongly_are_refused(monkeypatch):
     case = small()
     space = space_of(case.domain, case.people)
-    anatomy = types.structure_of(case.fed.opened)
+    anatomy = structure.structure_of(case.fed.opened)
     *before, last = anatomy.body.layers
     turned = replace(last, weights=-last.weights, bias=-last.bias)
     wrong = replace(anatomy, body=replace(anatomy.body, layers=(*before, turned)))

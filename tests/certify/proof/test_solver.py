@@ -12,7 +12,7 @@ import pytest
 from fairdesk.certify.proof.solver import Inquiry, bounds_of, check_box
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import SpecError
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 from tests.certify.networks import everywhere, names, number, small, truth
 
 RELU, LEAKY = Activation("relu"), Activation("leaky_relu", 0.25)

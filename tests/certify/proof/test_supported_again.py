@@ -15,7 +15,7 @@ from fairdesk.certify.proof.verify import provers, verify
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.support import Support
-from fairdesk.models.structure.dense_layers import Activation
+from fairdesk.models.structure import Activation
 from fairdesk.results.events import Certificate
 from tests import phrases
 from tests.certify.networks import Small, fed_with, layer, names, number

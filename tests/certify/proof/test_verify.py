@@ -13,12 +13,11 @@ from fairdesk.certify.proof.certificate import (
     DISCRIMINATORY,
     NOBODY,
     UNDECIDED,
+    leaves,
 )
-from fairdesk.certify.proof.leaves import leaves
-from fairdesk.certify.proof.verify import notes, provers, roots, verify
+from fairdesk.certify.proof.verify import contents, provers, statements, verify
 from fairdesk.errors import SpecError
-from fairdesk.models.structure.dense_layers import Activation
-from fairdesk.models.structure.types import structure_of
+from fairdesk.models.structure import Activation, structure_of
 from tests import phrases
 from tests.certify import networks
 from tests.certify.proofs import (
@@ -162,9 +161,9 @@ def test_changed_totals_are_caught(event, forged, caught):
     "forged",
     [
         {"notes": ("Approved by the Data Protection Authority.",)},
-        {"notes": (notes.UNCLEAR,)},
-        {"notes": (notes.NOTHING,)},
-        {"notes": (notes.unused(["sex"]),)},
+        {"notes": (statements.UNCLEAR,)},
+        {"notes": (statements.NOTHING,)},
+        {"notes": (statements.unused(["sex"]),)},
         {"method": "approved"},
         {"options": {"approved": "by the Data Protection Authority"}},
         {"options": {"first": "the Data Protection Authority"}},
@@ -180,7 +179,7 @@ def test_words_that_do_not_follow_from_the_proof_are_caught(event, forged):
 
 def test_words_that_follow_from_the_proof_hold(event):
     header, arrays = read(event)
-    said = msgspec.structs.replace(header, notes=(notes.ROWS_LEFT, notes.QUERIED))
+    said = msgspec.structs.replace(header, notes=(statements.ROWS_LEFT, statements.QUERIED))
     assert failing(said, arrays) == set()
 
 
@@ -313,10 +312,10 @@ def test_many_roots_are_told_apart(n):
         upper[axis], lower[axis] = cut, cut + 1
         boxes += [(low, upper), (lower, high)]
     low, high = (np.array(each) for each in zip(*boxes, strict=True))
-    assert roots.disjoint(low, high)
+    assert contents.disjoint(low, high)
     which = int(rng.integers(n))
     low[which], high[which] = low[which - 1], high[which - 1]
-    assert not roots.disjoint(low, high)
+    assert not contents.disjoint(low, high)
 
 
 def test_people_who_are_said_not_to_be_are_caught(ruled):
@@ -390,7 +389,7 @@ def test_volumes_are_exact_whatever_their_size():
     low = np.zeros((2, 12), dtype=np.int64)
     high = np.full((2, 12), 999_999)
     high[1, 0] = 6
-    assert roots.volumes_of(low, high) == [10**72, 7 * 10**66]
+    assert contents.volumes_of(low, high) == [10**72, 7 * 10**66]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairdesk.data.columns.retyping import included, retype
+from fairdesk.data.columns.rereading import included, retype
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import AS_THEY_ARE, Dialect, Kind
 

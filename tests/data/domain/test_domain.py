@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype
 from fairdesk.data.domain.attributes import (
     BINS,
     EVERY_VALUE_UP_TO,
@@ -18,8 +18,8 @@ from fairdesk.data.domain.attributes import (
     Role,
     attribute_of,
 )
-from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.feasibility import constrained_domain
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, SpecError
 from tests import phrases

@@ -6,8 +6,8 @@ import pytest
 from pyarrow import csv as arrow
 from pyarrow import parquet
 
-from fairdesk.data.blocks import blocks
 from fairdesk.data.formats import parts, survey
+from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Dialect, Kind
 from fairdesk.errors import DataError

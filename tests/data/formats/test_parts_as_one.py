@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 from pyarrow import parquet
 
-from fairdesk.data.blocks import blocks
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype
 from fairdesk.data.formats import parts, survey
+from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading, Dialect, Kind, NumberFormat
 from tests.sizes import many

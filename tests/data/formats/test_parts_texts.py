@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from fairdesk.data.blocks import blocks
 from fairdesk.data.columns.rereading import for_kind
 from fairdesk.data.formats import survey
+from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import AS_THEY_ARE, ColumnReading, Dialect, Kind

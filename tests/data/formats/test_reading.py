@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Dialect, Kind, NumberFormat
 from fairdesk.errors import DataError
@@ -239,7 +239,7 @@ def test_what_the_window_needs_imports_nothing_heavy():
     import sys
 
     code = (
-        "import sys; from fairdesk.data.columns import rereading, retyping;"
+        "import sys; from fairdesk.data.columns import rereading;"
         "from fairdesk.data.formats import rows;"
         "heavy = {'pandas', 'pyarrow', 'scipy', 'sklearn', 'PySide6', 'onnxruntime', 'h5py'};"
         "sys.exit(bool(heavy & set(sys.modules)))"

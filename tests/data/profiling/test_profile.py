@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype
 from fairdesk.data.profiling.profile import (
     histogram,
     problems,

@@ -9,8 +9,8 @@ from hypothesis import given
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.groups.metrics.grouping import cross, divide
-from fairdesk.groups.tabular.membership import members
-from fairdesk.results.conditions import Condition
+from fairdesk.groups.tabular.rules import members
+from fairdesk.results.proofs import Condition
 
 EDGES = st.lists(st.integers(-30, 30), min_size=1, max_size=5, unique=True).map(sorted)
 

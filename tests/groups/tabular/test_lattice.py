@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from fairdesk.groups.tabular import lattice
-from fairdesk.groups.tabular.lattice import beside, leaders
+from fairdesk.groups.tabular import results
+from fairdesk.groups.tabular.results import beside, leaders
 from fairdesk.groups.tabular.rules import rules_about
 from fairdesk.groups.tabular.support import Frequent, gathered, grow
 from tests.groups.studies import AGE, DOMAIN, RACE, SEX, people
@@ -172,7 +172,7 @@ def test_many_at_once_are_as_few(monkeypatch):
     members, chosen = mined()
     gap = gaps_of(members, chosen, 4)
     _, leader = fold(members, chosen, gap)
-    monkeypatch.setattr(lattice, "_AT_ONCE", 7)
+    monkeypatch.setattr(results, "_AT_ONCE", 7)
     assert (fold(members, chosen, gap)[1] == leader).all()
 
 
@@ -180,6 +180,6 @@ def test_likeness_may_be_measured_on_a_sample(monkeypatch):
     members, chosen = mined()
     gap = gaps_of(members, chosen, 4)
     _, leader = fold(members, chosen, gap)
-    monkeypatch.setattr(lattice, "_MOST", 1)
+    monkeypatch.setattr(results, "_MOST", 1)
     roughly = fold(members, chosen, gap)[1]
     assert ((leader < 0) == (roughly < 0)).mean() > 0.9

@@ -10,8 +10,7 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.options import MOST_NAMES
-from fairdesk.groups.tabular.membership import members
-from fairdesk.groups.tabular.rules import needs_rates, rules_about
+from fairdesk.groups.tabular.rules import members, needs_rates, rules_about
 from tests import phrases
 from tests.groups.studies import AGE, RACE, nominal, number
 

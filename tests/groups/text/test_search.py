@@ -415,7 +415,7 @@ def test_a_model_with_one_answer_is_told_of():
 def test_what_is_known_is_told_while_it_runs(monkeypatch):
     monkeypatch.setattr("fairdesk.groups.text.search.TELL_SECONDS", 0.0)
     monkeypatch.setattr("fairdesk.groups.text.search.WORKING", 0.0)
-    monkeypatch.setattr("fairdesk.groups.text.comparing.BATCH", 8)
+    monkeypatch.setattr("fairdesk.groups.text.search.BATCH", 8)
     monkeypatch.setattr("fairdesk.individual.engine.pace._FIRST_ROWS", 4)
     monkeypatch.setattr("fairdesk.individual.engine.pace._MOST_ROWS", 8)
     reader = Reader(score)
@@ -465,7 +465,7 @@ def test_too_little_support_and_too_many_rule_sets_are_said_at_once(monkeypatch)
     with pytest.raises(SpecError, match="minimum support of 50 %") as refused:
         run(study_of(texts, reader, terms=TERMS), theta=0.5)
     assert "33.3 %" in refused.value.why
-    monkeypatch.setattr("fairdesk.groups.text.comparing.MOST_RULE_SETS", 6)
+    monkeypatch.setattr("fairdesk.groups.text.search.MOST_RULE_SETS", 6)
     with pytest.raises(SpecError, match="7 subgroups; at most 6"):
         run(study_of(texts, reader, terms=TERMS))
     assert not reader.calls

@@ -11,8 +11,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtTest import QTest
 
-from fairdesk.charts.curves import Line, Mark, cut, decimate
-from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.lines import Drawing, Line, Mark, cut, decimate
 from fairdesk.charts.shapes import Box, Disc, Path, Words
 from fairdesk.gui.charts.drawn import DrawnChart
 from tests.gui.charts.drawing import drawing_items

@@ -10,11 +10,10 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage, QMouseEvent
 from PySide6.QtWidgets import QGraphicsSimpleTextItem
 
 from fairdesk.charts import svg
-from fairdesk.charts.curves import Line
-from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.bars import Counts
 from fairdesk.charts.kinds.forest import Forest
 from fairdesk.charts.kinds.heat import Heat
-from fairdesk.charts.kinds.lines import Drawing
+from fairdesk.charts.kinds.lines import Drawing, Line
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.shapes import Box, Disc, Path, Words
 from fairdesk.gui.charts import canvas

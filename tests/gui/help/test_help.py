@@ -10,8 +10,7 @@ from PySide6.QtGui import QDesktopServices, QTextDocument
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
 import fairdesk.gui
-from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import options_of
+from fairdesk.audit.catalogue.methods import METHODS, options_of
 from fairdesk.cli.reference import commands_page
 from fairdesk.gui.forms.form_dialog import FormDialog
 from fairdesk.gui.forms.options import OptionsForm

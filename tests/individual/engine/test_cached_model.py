@@ -11,8 +11,7 @@ from fairdesk.data.table import Kind
 from fairdesk.individual.engine.cached_model import MOST_BYTES, CachedModel
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.kernels import condemn, meet, row_keys, spread, verdicts
-from fairdesk.individual.engine.steps import Steps
-from fairdesk.individual.engine.visited import VisitedSet
+from fairdesk.individual.engine.steps import Steps, VisitedSet
 from tests.individual.conftest import integer
 
 rows = hnp.arrays(

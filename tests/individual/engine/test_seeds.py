@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.individual.engine.seeds import clustered_seeds
+from fairdesk.individual.engine.steps import clustered_seeds
 
 
 @given(n=st.integers(1, 80), clusters=st.integers(1, 6), wanted=st.integers(1, 90))

@@ -8,7 +8,7 @@ import pytest
 
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.companions import Companion, Move
-from fairdesk.data.domain.constraint_check import constrained_domain
+from fairdesk.data.domain.feasibility import constrained_domain
 from fairdesk.data.domain.support import (
     CompanionValues,
     Support,

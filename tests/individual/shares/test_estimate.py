@@ -15,7 +15,7 @@ from fairdesk.individual.engine.preflight import PEOPLE, preflight
 from fairdesk.individual.engine.sampling import of_domain, perturbed
 from fairdesk.individual.shares import estimate
 from fairdesk.individual.shares.estimate import EstimateOptions
-from fairdesk.individual.shares.intervals import anytime
+from fairdesk.individual.shares.tally import anytime
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Measured, Progress
 from fairdesk.results.individual import Share

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
 
-from fairdesk.individual.shares.intervals import anytime, clopper_pearson
+from fairdesk.individual.shares.tally import anytime, clopper_pearson
 
 SHARES = np.concatenate([[0.0, 1.0], np.geomspace(1e-4, 0.5, 25), 1 - np.geomspace(1e-3, 0.4, 12)])
 

@@ -11,10 +11,9 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import themis
 from fairdesk.individual.shares.themis import ThemisOptions
 from fairdesk.models.model import labels
-from fairdesk.results.events import Found, Measured, Progress
+from fairdesk.results.events import Found, Measured, Progress, ShardRange, Tallied
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import Share
-from fairdesk.results.shards import ShardRange, Tallied
 from tests.individual.conftest import Network, everybody
 from tests.individual.shares.test_estimate import Placed, everybody_of, verdicts
 from tests.individual.test_constrained import ATTRIBUTES, TEXTS

@@ -9,6 +9,7 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.individual.surrogates.paths import (
+    PathSolver,
     Predicate,
     average_confidence,
     bounds,
@@ -18,7 +19,6 @@ from fairdesk.individual.surrogates.paths import (
     of_path,
     undirected,
 )
-from fairdesk.individual.surrogates.solving import PathSolver
 from tests.individual.conftest import integer
 from tests.individual.test_constrained import ATTRIBUTES, OF_AGE, TEXTS, constrained
 from tests.sizes import many

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from fairdesk.mitigate.measures.auc import area_change, area_interval, areas
+from fairdesk.mitigate.measures.differences import area_change, area_interval, areas
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.mitigate.measures.calibration import calibration, calibration_change
+from fairdesk.mitigate.measures.differences import calibration, calibration_change
 
 
 def drawn(rng, rows, surplus):

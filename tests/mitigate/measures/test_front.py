@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.mitigate.measures.front import front
+from fairdesk.mitigate.measures.changes import front
 from fairdesk.results.mitigation import Measure, Trial
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.mitigate.measures.resampling import p_value, percentiles, resampled
+from fairdesk.mitigate.measures.differences import p_value, percentiles, resampled
 
 
 def plain(rows, rng, times):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fairdesk.errors import SpecError
-from fairdesk.groups.tabular.membership import members
+from fairdesk.groups.tabular.rules import members
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.measures import Examiner
 from fairdesk.mitigate.measures.rule_scores import (
@@ -20,7 +20,7 @@ from fairdesk.mitigate.measures.rule_scores import (
 from fairdesk.mitigate.options import RepairOptions
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.model import labels
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from tests.groups.readers import Reader, study_of
 from tests.mitigate import making
 

@@ -12,11 +12,11 @@ from fairdesk.audit.plan.plan import Limits
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.groups.tabular.membership import members
+from fairdesk.groups.tabular.rules import members
 from fairdesk.mitigate.rows.pool import of_pairs, of_rule
 from fairdesk.mitigate.rows.splitting import split
 from fairdesk.models.model import labels
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from tests.mitigate import making
 from tests.sizes import many
 

@@ -13,7 +13,7 @@ from fairdesk.mitigate.rows.pool import of_rule
 from fairdesk.mitigate.rows.rewriting import widened
 from fairdesk.mitigate.rows.splitting import split
 from fairdesk.models.model import labels
-from fairdesk.results.conditions import Condition
+from fairdesk.results.proofs import Condition
 from tests.mitigate import making
 
 BAD, GOOD = 0, 1

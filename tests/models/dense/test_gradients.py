@@ -16,7 +16,7 @@ from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Step, Takes
 from fairdesk.models.preparation.companions import DescribedModel
-from fairdesk.models.structure.dense_layers import Activation, DenseLayer
+from fairdesk.models.structure import Activation, DenseLayer
 from tests import phrases
 from tests.models.dense.test_layers import REFERENCES
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fairdesk.errors import ModelError
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import ModelCard, Takes
-from fairdesk.models.structure.dense_layers import ACTIVATIONS, LINEAR, Activation, DenseLayer
+from fairdesk.models.structure import ACTIVATIONS, LINEAR, Activation, DenseLayer
 from tests import phrases
 
 REFERENCES = {

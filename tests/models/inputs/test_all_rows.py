@@ -9,11 +9,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from fairdesk.data.formats.reading import read_table
-from fairdesk.data.profiling.roc import auc
+from fairdesk.data.profiling.leaks import auc
 from fairdesk.data.table import Table
-from fairdesk.models.inputs.all_rows import check as all_rows
-from fairdesk.models.inputs.all_rows import ranks
-from fairdesk.models.inputs.all_rows.check import check_all
+from fairdesk.models.inputs import all_rows
+from fairdesk.models.inputs.all_rows import check_all
 from fairdesk.models.inputs.input_check import check
 from fairdesk.models.open import open_model
 from tests.models.matching import match
@@ -82,13 +81,13 @@ def test_warnings_are_of_all_rows(case):
 
 @pytest.mark.parametrize("kept", [50, 1 << 20])
 def test_areas_are_exact_up_to_the_scores_that_are_kept(kept, monkeypatch):
-    monkeypatch.setattr(ranks, "MOST_SCORES", kept)
+    monkeypatch.setattr(all_rows, "MOST_SCORES", kept)
     rng = np.random.default_rng(0)
     wanted = rng.random(4_000) < 0.3
     scores = (rng.normal(size=4_000) + wanted).astype(np.float32).astype(float)
-    found = ranks.Ranks()
+    found = all_rows.Ranks()
     for start in range(0, 4_000, 300):
         found.add(scores[start : start + 300], wanted[start : start + 300])
     error = abs(found.area - auc(scores, wanted))
     assert error < (0.02 if kept == 50 else 1e-12)
-    assert ranks.Ranks().area is None
+    assert all_rows.Ranks().area is None

@@ -3,8 +3,16 @@ import pytest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.decisions.favourable import Answer, answer_of
-from fairdesk.models.inputs.checking import complete, problems
-from fairdesk.models.inputs.editing import answered, as_way, computed, constant, for_value, numbered
+from fairdesk.models.inputs.editing import (
+    answered,
+    as_way,
+    complete,
+    computed,
+    constant,
+    for_value,
+    numbered,
+    problems,
+)
 from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Hints, How, Input, Mapping, ModelCard, Step, Takes
 from tests import phrases

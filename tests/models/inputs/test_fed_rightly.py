@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.outputs import from_probabilities
-from fairdesk.models.inputs.checking import problems
+from fairdesk.models.inputs.editing import problems
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.input_check import attributes_for, check
 from fairdesk.models.inputs.mapping.propose import propose

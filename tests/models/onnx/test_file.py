@@ -9,7 +9,7 @@ from fairdesk.errors import ModelError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.input_check import attributes_for, check
 from fairdesk.models.model import Capability, Takes, labels
-from fairdesk.models.onnx import asking
+from fairdesk.models.onnx import session
 from fairdesk.models.onnx.graph import Graph
 from fairdesk.models.onnx.vetting import DamagedError, outline, parse
 from fairdesk.models.open import open_model
@@ -990,12 +990,12 @@ def endless(path):
 
 
 def test_a_loop_without_end_is_given_up_with_what_fits_an_onnx_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(asking, "FIRST_SECONDS", 0.2)
+    monkeypatch.setattr(session, "FIRST_SECONDS", 0.2)
     with pytest.raises(ModelError, match="no output for 64 rows") as caught:
         open_model(endless(tmp_path / "m.onnx"))
     assert "loop that never ends" in caught.value.why
     assert "ONNX" not in caught.value.remedy
     # one that has answered once may take its time
     opened = open_model(logistic(tmp_path / "fine.onnx", last=("Sigmoid", "Sin")))
-    monkeypatch.setattr(asking, "FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(session, "FIRST_SECONDS", 0.0)
     assert opened.matrix_scores(MATRIX[:3]).shape == (3, 1)

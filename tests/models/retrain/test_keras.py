@@ -14,7 +14,7 @@ from fairdesk.models.keras.tensorflow import TensorFlowModel
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
 from fairdesk.models.retrain.losses import Training, TrainingSet, why_not
-from fairdesk.models.retrain.types import refit
+from fairdesk.models.retrain.retraining import refit
 from tests import phrases
 from tests.models import tables
 from tests.models.keras.test_file import dense, sequential, write_h5

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.models.retrain.keras_compiled import loss_of, optimiser_of
+from fairdesk.models.retrain.keras import loss_of, optimiser_of
 
 keras = pytest.importorskip("keras", reason="Keras needs TensorFlow, which is not installed")
 

@@ -31,10 +31,9 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Companion, How, Input, Mapping, Takes, labels
 from fairdesk.models.onnx.writing import network_as_onnx
 from fairdesk.models.open import open_model
-from fairdesk.models.retrain import saving
-from fairdesk.models.retrain.saving import save
-from fairdesk.models.retrain.types import innermost
-from fairdesk.models.structure.dense_layers import ACTIVATIONS, Activation, DenseLayer
+from fairdesk.models.retrain import retraining
+from fairdesk.models.retrain.retraining import innermost, save
+from fairdesk.models.structure import ACTIVATIONS, Activation, DenseLayer
 from tests import phrases
 from tests.models.keras.test_file import ARRAYS, PLAIN, dense, sequential, write_keras
 from tests.models.matching import match
@@ -140,12 +139,12 @@ def test_gradient_boosting_converts(tmp_path):
 def test_forests_that_would_take_minutes_are_not_converted(tmp_path, monkeypatch):
     forest = make_pipeline(before(), RandomForestClassifier(8, random_state=0)).fit(PEOPLE, PAID)
     nodes = sum(tree.tree_.node_count for tree in forest.steps[-1][1].estimators_)
-    monkeypatch.setattr(saving, "MOST_NODES", nodes - 1)
+    monkeypatch.setattr(retraining, "MOST_NODES", nodes - 1)
     model, rows = fed(tmp_path, forest)
     saved = files(model, rows)
     assert saved["model.onnx"].content == b""
     assert f"{nodes:,} nodes" in saved["model.onnx"].remark
-    monkeypatch.setattr(saving, "MOST_NODES", nodes)
+    monkeypatch.setattr(retraining, "MOST_NODES", nodes)
     assert files(model, rows)["model.onnx"].content
 
 
@@ -162,9 +161,9 @@ def test_numbers_without_names_go_in_as_one_matrix(tmp_path):
 def test_a_conversion_that_decides_otherwise_is_given_and_says_so(tmp_path, monkeypatch):
     model, rows = fed(tmp_path, make_pipeline(before(), LogisticRegression()).fit(PEOPLE, PAID))
     contrary = make_pipeline(before(), LogisticRegression()).fit(PEOPLE, PAID[::-1])
-    real = saving.estimator_as_onnx
+    real = retraining.estimator_as_onnx
     monkeypatch.setattr(
-        saving, "estimator_as_onnx", lambda _, *rest, **more: real(contrary, *rest, **more)
+        retraining, "estimator_as_onnx", lambda _, *rest, **more: real(contrary, *rest, **more)
     )
     onnx = files(model, rows)["model.onnx"]
     own = answers(onnx.content, "model.onnx", model, rows, tmp_path)
@@ -300,7 +299,7 @@ def test_a_full_disk_is_told(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(saving.Path, "write_bytes", full)
+    monkeypatch.setattr(retraining.Path, "write_bytes", full)
     saved = files(model, rows)
     for name in ("model.joblib", "model.skops"):
         assert saved[name].content == b""

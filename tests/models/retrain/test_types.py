@@ -23,13 +23,13 @@ from sklearn.tree import DecisionTreeClassifier
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.inputs.predictions import card_of
+from fairdesk.models.inputs.input_check import card_of
 from fairdesk.models.model import Capability, Companion
 from fairdesk.models.open import open_model
 from fairdesk.models.preparation.companions import with_companions
 from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.retrain.losses import Training, TrainingSet, why_card_not, why_not
-from fairdesk.models.retrain.types import refit
+from fairdesk.models.retrain.retraining import refit
 from tests import phrases
 from tests.models import tables
 from tests.models.learning import (

@@ -20,7 +20,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.models.model import How
 from fairdesk.models.open import open_model
-from fairdesk.models.preparation.randomised import GROUP
+from fairdesk.models.preparation.estimators import GROUP
 from tests.models.matching import match
 
 RNG = np.random.default_rng(6)

@@ -50,8 +50,7 @@ from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
 from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.sklearn.structure import _answers
-from fairdesk.models.structure.forests import rounded_first, sums
-from fairdesk.models.structure.types import Forest, Layers, OpaqueError, structure_of
+from fairdesk.models.structure import Forest, Layers, OpaqueError, rounded_first, structure_of, sums
 
 RNG = np.random.default_rng(5)
 NUMBERS = RNG.normal(size=(300, 4)).round(1)

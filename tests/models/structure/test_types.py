@@ -6,8 +6,7 @@ from onnx import TensorProto, helper, save
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from fairdesk.models.open import open_model
-from fairdesk.models.structure.forests import sums
-from fairdesk.models.structure.types import Forest, Layers, OpaqueError, structure_of
+from fairdesk.models.structure import Forest, Layers, OpaqueError, structure_of, sums
 from fairdesk.samples import samples
 from tests.models.tables import SHARED, needs_shared
 

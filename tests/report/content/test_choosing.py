@@ -7,7 +7,7 @@ import lxml.html
 import pytest
 from pypdf import PdfReader
 
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import Choice
 from fairdesk.document.blocks import Callout, Chart, Grid, Heading, Report, Section, Text
 from fairdesk.errors import ReportError
 from fairdesk.report.content.choosing import check, chosen, parts, settled

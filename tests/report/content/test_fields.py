@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 
-from fairdesk.audit.store.details import Categories, Details, Signer, TemplateKey
+from fairdesk.audit.store.records import Categories, Details, Signer, TemplateKey
 from fairdesk.document.blocks import Fact
 from fairdesk.errors import ReportError
 from fairdesk.report.content.fields import (

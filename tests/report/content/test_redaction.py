@@ -12,13 +12,12 @@ import pytest
 from pypdf import PdfReader
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store import hash_chain
-from fairdesk.audit.store.details import Categories, Choice
-from fairdesk.audit.store.records import LogEntry, RunRecord
+from fairdesk.audit.store import digests
+from fairdesk.audit.store.records import Categories, Choice, LogEntry, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Limit, Role, attribute_of
-from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.feasibility import constrained_domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.document.blocks import PairCard, Text
@@ -30,11 +29,10 @@ from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.json_format import structured
 from fairdesk.report.verified.files import check_files
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Found
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import ChangeSplit, Share, ValueChange, ValueChanges
-from fairdesk.results.proofs import PairShare, Proven, Region
+from fairdesk.results.proofs import Condition, PairShare, Proven, Region
 from fairdesk.results.subgroups import Flip, LinearGroup, RuleSearchSummary, RuleSet, TermRate
 from tests import phrases
 from tests.report.building import people_store, run_into, spec_of
@@ -223,7 +221,7 @@ def test_the_log_keeps_its_fingerprints(store):
     entries = store.log_entries()
     told = Shown("synthetic", store.spec, store.table()).log(entries)
     assert [entry.link for entry in told] == [entry.link for entry in entries]
-    assert hash_chain.head(told) == hash_chain.head(entries)
+    assert digests.head(told) == digests.head(entries)
     assert [entry.what == LEFT_OUT for entry in told] == [
         "Bramble" in entry.what or entry.kind in ("marked", "learned") for entry in entries
     ]
@@ -519,7 +517,7 @@ def test_entries_with_a_rare_name_are_left_out_of_the_log(rare):
         if entry.kind != "details" and name in entry.what + entry.facts
     ]
     assert all(entry.facts == "" for entry in told if entry.what == NAMED)
-    assert hash_chain.head(told) == hash_chain.head(rare.log_entries())
+    assert digests.head(told) == digests.head(rare.log_entries())
 
 
 @pytest.mark.parametrize("way", WAYS)

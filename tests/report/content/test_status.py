@@ -9,8 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairdesk.audit.store.details import Categories, Choice, Details, Signer, TemplateKey
-from fairdesk.audit.store.records import PASSING, LogEntry, LogKind
+from fairdesk.audit.store.records import (
+    PASSING,
+    Categories,
+    Choice,
+    Details,
+    LogEntry,
+    LogKind,
+    Signer,
+    TemplateKey,
+)
 from fairdesk.errors import ReportError
 from fairdesk.report.content.status import (
     Status,

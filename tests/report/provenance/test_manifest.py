@@ -7,9 +7,8 @@ import msgspec
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store import digests, hash_chain
-from fairdesk.audit.store.details import Choice, Details
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store import digests
+from fairdesk.audit.store.records import Choice, Details, PairQuery
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.report.document import make_report
 from fairdesk.report.provenance import evidence
@@ -52,7 +51,7 @@ def test_it_names_question_files_runs_versions_and_decisions(store):
     fingerprints = msgspec.to_builtins(store.run_fingerprints(run.id))
     assert ran["sha256"] == fingerprints
     log = store.log_entries()
-    assert (told["log"]["entries"], told["log"]["head"]) == (len(log), hash_chain.head(log))
+    assert (told["log"]["entries"], told["log"]["head"]) == (len(log), digests.head(log))
     assert [each["what"] for each in told["log"]["lasting"]] == [each.what for each in log]
     # documented as a struct: nothing more, nothing less
     decoded = msgspec.json.decode(of(store), type=Manifest)

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 import fairdesk.report
-from fairdesk.audit.store.details import Choice
-from fairdesk.charts.kinds.counts import Counts
+from fairdesk.audit.store.records import Choice
+from fairdesk.charts.kinds.bars import Counts
 from fairdesk.document.blocks import (
     Callout,
     Chart,

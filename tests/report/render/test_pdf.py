@@ -13,7 +13,7 @@ import pytest
 from pypdf import PdfReader
 from pypdf.generic import DictionaryObject, IndirectObject
 
-from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.bars import Counts
 from fairdesk.document.blocks import (
     Callout,
     Chart,

@@ -3,7 +3,7 @@
 import re
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import Choice
 from fairdesk.report.document import make_report
 from fairdesk.wording import proofs as proof_words
 from tests import phrases

@@ -7,8 +7,8 @@ import pytest
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.report.document import make_report
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Retrained
+from fairdesk.results.proofs import Condition
 from fairdesk.wording import mitigation as mitigation_words
 from tests import phrases
 from tests.report import repairs

@@ -3,8 +3,7 @@
 import numpy as np
 
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.records import Choice, PairQuery
 from fairdesk.report.appendix import KEY
 from fairdesk.report.content.gathering import SHOWN, by_turns
 from fairdesk.report.document import make_report

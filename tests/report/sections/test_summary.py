@@ -5,9 +5,8 @@ import re
 import msgspec
 import pytest
 
-from fairdesk.answers.answer import Question
-from fairdesk.audit.store.details import Choice
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.answers import Question
+from fairdesk.audit.store.records import Choice, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.document.blocks import PairCard

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairdesk.audit.store.details import Choice, Details, Signer
+from fairdesk.audit.store.records import Choice, Details, Signer
 from fairdesk.document.blocks import Callout, Facts, SignatureLine
 from fairdesk.report.content.fields import FIELDS, fields_of, written
 from fairdesk.report.content.status import mark_final

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from fairdesk.audit.plan.spec import RunSpec, versions
-from fairdesk.audit.store import hash_chain
-from fairdesk.audit.store.details import Choice, Details
+from fairdesk.audit.store import digests
+from fairdesk.audit.store.records import Choice, Details
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.verify.record import ANCHOR, check_record
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import ReportError
 from fairdesk.files import sha256
 from fairdesk.report.document import write_report
@@ -306,7 +306,7 @@ def test_whatever_a_manifest_tells_otherwise_is_caught(folder, member):
         lambda told: told["runs"].append(told["runs"][0] | {"id": 9}),
         lambda told: told["log"].update(lasting=[]),
         lambda told: told["log"]["lasting"][1].update(what="Nothing."),
-        lambda told: told["log"].update(entries=0, head=hash_chain.GENESIS),
+        lambda told: told["log"].update(entries=0, head=digests.GENESIS),
         lambda told: told["log"].update(entries=-1),
         lambda told: told.update(audit="FD-0000-0000-0000"),
     ],
@@ -321,7 +321,7 @@ def test_a_manifest_tells_of_other_runs_or_another_log(folder, change):
 
 def test_no_manifest_tells_of_a_log_without_entries(folder):
     anchor = msgspec.structs.replace(
-        anchor_of(folder / "report.pdf"), entries=0, head=hash_chain.GENESIS
+        anchor_of(folder / "report.pdf"), entries=0, head=digests.GENESIS
     )
     with Store.read(folder / "audit.fairdesk") as store:
         assert {each.name for each in check_record(store, anchor) if each.failed} == {ANCHOR}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.plan.adding import why_wrong
+from fairdesk.audit.plan.labels import why_wrong
 from fairdesk.audit.store.file import MISFITS, AuditFile, json_text
 from fairdesk.audit.store.records import ModelFile
 from fairdesk.audit.store.schema import damaged

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from fairdesk.audit.store import digests
-from fairdesk.audit.store.details import Choice, Details
 from fairdesk.audit.store.file import AuditFile, json_text
-from fairdesk.audit.store.records import Exported, ExportedFile, WaitingRun
+from fairdesk.audit.store.records import Choice, Details, Exported, ExportedFile, WaitingRun
 from fairdesk.errors import StoreError
 from fairdesk.files import sha256
 

@@ -23,7 +23,7 @@ from fairdesk.certify.bounds.dense.state import (
     Float64,
 )
 from fairdesk.compiled import ZERO, inner
-from fairdesk.models.structure.dense_layers import ACTIVATIONS
+from fairdesk.models.structure import ACTIVATIONS
 
 # the places of activations in `ACTIVATIONS`, by which these loops know them
 LINEAR, RELU, LEAKY_RELU, ELU, SELU, SIGMOID, TANH, SOFTPLUS, SOFTSIGN = range(9)

@@ -1,13 +1,15 @@
-"""What the leaves of a certificate say, added up in whole numbers."""
+"""The tree of a certificate: its roots are the domain, its leaves are added up in whole numbers."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.certify.domain.space import Places, companion_of, standing
 from fairdesk.certify.proof.certificate import (
     CONSISTENT,
     COUNTED,
@@ -15,12 +17,186 @@ from fairdesk.certify.proof.certificate import (
     NOBODY,
     UNDECIDED,
     Arrays,
+    AxisOf,
     Header,
+    leaves,
 )
-from fairdesk.certify.proof.leaves import leaves
-from fairdesk.certify.proof.verify.outcome import KINDS, MOST_MESSAGES, Check
-from fairdesk.certify.proof.verify.roots import volumes_of
-from fairdesk.certify.proof.verify.tree import Nodes
+from fairdesk.certify.proof.verify.statements import KINDS, MOST_MESSAGES, Check
+from fairdesk.data.domain.attributes import Role
+from fairdesk.data.domain.domain import Domain
+from fairdesk.results.events import Rows
+
+Nodes = NDArray[np.int64]
+
+
+class Tree:
+    """The boxes of a certificate, as they are read."""
+
+    def __init__(self, header: Header, arrays: Arrays) -> None:
+        self._header, self._arrays = header, arrays
+        inner = np.flatnonzero(arrays["first"] >= 0)
+        self._parent = np.full(len(arrays["first"]), -1, dtype=np.int64)
+        for step in (0, 1):
+            self._parent[arrays["first"][inner].astype(np.int64) + step] = inner
+
+    def boxes(self, nodes: Nodes) -> tuple[Places, Places, NDArray[np.int64]]:
+        """Return the boxes of nodes, ``(n, a)``, and their roots: by climbing up from each."""
+        arrays = self._arrays
+        widest = len(self._header.axes)
+        low = np.zeros((len(nodes), widest), dtype=np.int64)
+        high = np.full((len(nodes), widest), np.iinfo(np.int64).max)
+        at = nodes.astype(np.int64)
+        climbing = np.flatnonzero(self._parent[at] >= 0)
+        while climbing.size:
+            child = at[climbing]
+            parent = self._parent[child]
+            axis = arrays["axis"][parent].astype(np.int64)
+            cut = arrays["cut"][parent].astype(np.int64)
+            second = child != arrays["first"][parent]
+            up, down = climbing[second], climbing[~second]
+            low[up, axis[second]] = np.maximum(low[up, axis[second]], cut[second] + 1)
+            high[down, axis[~second]] = np.minimum(high[down, axis[~second]], cut[~second])
+            at[climbing] = parent
+            climbing = climbing[self._parent[parent] >= 0]
+        low = np.maximum(low, arrays["root_low"][at])
+        return low, np.minimum(high, arrays["root_high"][at]), at
+
+    def places(self, people: Rows) -> tuple[Places, NDArray[np.bool_]]:
+        """Find people along the axes, and who of them are there."""
+        domain = self._header.domain
+        places = np.zeros((len(people), len(self._header.axes)), dtype=np.int64)
+        inside = np.ones(len(people), dtype=np.bool_)
+        for i, axis in enumerate(self._header.axes):
+            own = people[:, domain.names.index(axis.attribute)]
+            if companion := companion_of(domain, axis.attribute):
+                codes, which = np.unique(own, return_inverse=True)
+                own = standing(domain, companion, codes, np.array(axis.codes))[which.ravel()]
+            if axis.codes:
+                order = np.argsort(axis.codes)
+                found = np.clip(
+                    np.searchsorted(np.array(axis.codes)[order], own), 0, axis.count - 1
+                )
+                places[:, i] = order[found]
+            else:
+                nearest = np.round((own - axis.low) / axis.spacing)
+                places[:, i] = np.clip(nearest, 0, axis.count - 1).astype(np.int64)
+            inside &= axis.code(places[:, i]) == own
+        return places, inside
+
+    def leaf(self, places: Places) -> Nodes:
+        """Return the leaves that points are in, by going down from their roots."""
+        arrays = self._arrays
+        low, high = arrays["root_low"], arrays["root_high"]
+        at = np.zeros(len(places), dtype=np.int64)
+        inside = np.zeros(len(places), dtype=np.bool_)
+        for root in range(len(low)):
+            own = ~inside & (places >= low[root]).all(axis=1) & (places <= high[root]).all(axis=1)
+            at[own] = root
+            inside |= own
+        going = np.flatnonzero(inside & (arrays["first"][at] >= 0))
+        while going.size:
+            node = at[going]
+            axis = arrays["axis"][node].astype(np.int64)
+            beyond = places[going, axis] > arrays["cut"][node]
+            at[going] = arrays["first"][node].astype(np.int64) + beyond
+            going = going[arrays["first"][at[going]] >= 0]
+        return at[inside]
+
+
+def domain_check(header: Header, arrays: Arrays) -> Check:
+    """Check that the axes hold the domain's values, and that the roots are all of them, once."""
+    messages = [
+        f"The values along “{axis.attribute}” are not those of the domain."
+        for axis in header.axes
+        if not _is_whole(axis, header.domain)
+    ]
+    domain = header.domain
+    low, high = (arrays[name].astype(np.int64) for name in ("root_low", "root_high"))
+    if not disjoint(low, high):
+        messages.append("Some combinations are in two of the roots.")
+    fixed = [
+        i
+        for i, axis in enumerate(header.axes)
+        if domain.attributes[domain.names.index(axis.attribute)].role is Role.FIXED and axis.codes
+    ]
+    if fixed and not (low[:, fixed] == high[:, fixed]).all():
+        messages.append("Some roots join several combinations of fixed values.")
+    whole_size = math.prod(axis.count for i, axis in enumerate(header.axes) if i not in fixed)
+    once = len(np.unique(low[:, fixed], axis=0)) if fixed else 1
+    if sum(volumes_of(low, high)) != whole_size * once:
+        messages.append("The roots do not cover the whole domain.")
+    return Check(
+        "The roots cover the whole domain exactly once", len(low), len(messages), 0, tuple(messages)
+    )
+
+
+def _is_whole(axis: AxisOf, domain: Domain) -> bool:
+    """Return whether an axis has the values of its attribute, each once."""
+    position = domain.names.index(axis.attribute)
+    at = np.array([position])
+    if (own := companion_of(domain, axis.attribute)) is not None and axis.codes:
+        low, high = float(domain.low[position]), float(domain.high[position])
+        spacing = float(domain.spacing[position]) or 1.0
+        every = low + np.arange(round((high - low) / spacing) + 1, dtype=np.float64) * spacing
+        every = domain.clip(every[:, None], at)[:, 0]
+        kinds, codes = np.unique(standing(domain, own, every, every)), np.sort(axis.codes)
+        if domain.attributes[position].role is Role.FIXED:
+            return bool(np.isin(codes, kinds).all())
+        return np.array_equal(codes, kinds)
+    if axis.codes and domain.attributes[position].role is Role.FIXED:
+        # whichever of them the data have
+        codes = np.array(axis.codes)[:, None]
+        return np.array_equal(domain.clip(codes, at), codes)
+    low, grid = float(domain.low[position]), float(domain.grid[position])
+    spacing = float(domain.spacing[position]) or 1.0 / grid
+    if axis.count != round((float(domain.high[position]) - low) / spacing) + 1:
+        return False
+    if not axis.codes:
+        return (axis.low, axis.spacing, axis.grid) == (low, spacing, grid)
+    values: Rows = low + np.arange(axis.count, dtype=np.float64) * spacing
+    wanted = domain.clip(values[:, None], at)
+    return np.array_equal(np.sort(axis.codes), wanted[:, 0])
+
+
+def disjoint(low: Places, high: Places) -> bool:
+    """Return whether boxes share no point: by halving them along the axis that tells most apart."""
+    waiting = [(low, high)]
+    while waiting:
+        low, high = waiting.pop()
+        n = len(low)
+        cut = low.mean(axis=0).astype(np.int64) if n > 256 else None
+        both = n
+        if cut is not None:
+            straddling = ((low <= cut) & (high > cut)).sum(axis=0)
+            largest = np.maximum((high <= cut).sum(axis=0), (low > cut).sum(axis=0))
+            axis = int((straddling + largest).argmin())
+            both = int(straddling[axis] + largest[axis])
+        if cut is None or both >= n:
+            if not _pairs_apart(low, high):
+                return False
+            continue
+        left, right = low[:, axis] <= cut[axis], high[:, axis] > cut[axis]
+        waiting += [(low[chosen], high[chosen]) for chosen in (left, right)]
+    return True
+
+
+def _pairs_apart(low: Places, high: Places) -> bool:
+    for start in range(0, len(low), 64):
+        mine_low, mine_high = low[start : start + 64, None], high[start : start + 64, None]
+        meet = ((mine_low <= high) & (mine_high >= low)).all(axis=2)
+        if meet.sum() != len(mine_low):  # with itself
+            return False
+    return True
+
+
+def volumes_of(low: Places, high: Places) -> list[int]:
+    """Count the points of boxes, in whole numbers of any size."""
+    widths = high - low + 1
+    if widths.astype(np.float64).prod(axis=1).max(initial=0.0) < 2.0**52:
+        exact: list[int] = widths.prod(axis=1).tolist()
+        return exact
+    return [math.prod(row) for row in widths.tolist()]
+
 
 #: Of more points in a box only that there are so many matters.
 _LARGEST = 10**300

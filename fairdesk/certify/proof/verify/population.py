@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.distribution import Weights
-from fairdesk.certify.domain.space import Places
+from fairdesk.certify.domain.space import Places, Weights
 from fairdesk.certify.proof.certificate import (
     CONSISTENT,
     COUNTED,
@@ -26,15 +25,16 @@ from fairdesk.certify.proof.certificate import (
     UNDECIDED,
     Arrays,
     Header,
+    Points,
+    Predict,
+    leaves,
 )
-from fairdesk.certify.proof.leaves import leaves
-from fairdesk.certify.proof.points import Points, Predict
 from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again
-from fairdesk.certify.proof.verify.outcome import MOST_MESSAGES, Check
-from fairdesk.certify.proof.verify.tree import Tree
+from fairdesk.certify.proof.verify.contents import Tree
+from fairdesk.certify.proof.verify.statements import MOST_MESSAGES, Check
 from fairdesk.errors import SpecError
-from fairdesk.individual.shares.intervals import clopper_pearson
-from fairdesk.results.rounding import percent_digits
+from fairdesk.individual.shares.tally import clopper_pearson
+from fairdesk.results.proofs import percent_digits
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -13,8 +13,8 @@ from fairdesk.certify.proof.certificate import (
     Arrays,
     AxisOf,
     Header,
+    Points,
 )
-from fairdesk.certify.proof.points import Points
 from fairdesk.certify.proof.reproof_check import Reprove
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
@@ -65,7 +65,7 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
     # these load what proves, which only a process that holds a model does
     from fairdesk.certify.domain.encoded import encode  # noqa: PLC0415 - see above
     from fairdesk.certify.proof.solver import bounds_of, check_box, refuse_curves  # noqa: PLC0415
-    from fairdesk.models.structure.types import Layers, OpaqueError, structure_of  # noqa: PLC0415
+    from fairdesk.models.structure import Layers, OpaqueError, structure_of  # noqa: PLC0415
 
     try:
         anatomy = structure_of(fed.opened)

@@ -17,19 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
-from fairdesk.certify.proof.certificate import RATE_ARRAYS, Arrays, Header
+from fairdesk.certify.proof.certificate import RATE_ARRAYS, Arrays, Header, Points, Predict, leaves
 from fairdesk.certify.proof.certificate_reading import rate_roots
-from fairdesk.certify.proof.leaves import leaves
-from fairdesk.certify.proof.points import Points, Predict
 from fairdesk.certify.proof.reproof_check import Reprove
 from fairdesk.certify.proof.reproof_rates import NEARLY
-from fairdesk.certify.proof.verify.outcome import MOST_MESSAGES, Check
 from fairdesk.certify.proof.verify.population import People
+from fairdesk.certify.proof.verify.statements import MOST_MESSAGES, Check
 from fairdesk.errors import SpecError
-from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.individual.shares.tally import clopper_pearson
 from fairdesk.models.model import labels
-from fairdesk.results.proofs import ProvenRates
-from fairdesk.results.rounding import percent_digits
+from fairdesk.results.proofs import ProvenRates, percent_digits
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]

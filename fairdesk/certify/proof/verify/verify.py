@@ -34,21 +34,19 @@ from fairdesk.certify.proof.certificate import (
     UNDECIDED,
     Arrays,
     Header,
+    Points,
+    Predict,
 )
-from fairdesk.certify.proof.points import Points, Predict
 from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again, stated_shares
-from fairdesk.certify.proof.verify.contents import LeafContents
-from fairdesk.certify.proof.verify.outcome import KINDS, MOST_MESSAGES, Check
+from fairdesk.certify.proof.verify.contents import LeafContents, Tree, domain_check
 from fairdesk.certify.proof.verify.population import people_proven_again, population_checks
 from fairdesk.certify.proof.verify.provers import Solve
 from fairdesk.certify.proof.verify.rates import rate_checks, rate_regions
-from fairdesk.certify.proof.verify.roots import domain_check
-from fairdesk.certify.proof.verify.statements import statements_check
-from fairdesk.certify.proof.verify.tree import Tree
+from fairdesk.certify.proof.verify.statements import KINDS, MOST_MESSAGES, Check, statements_check
 from fairdesk.errors import SpecError
-from fairdesk.individual.shares.intervals import clopper_pearson
+from fairdesk.individual.shares.tally import clopper_pearson
 from fairdesk.results.events import Rows
-from fairdesk.results.rounding import percent_digits
+from fairdesk.results.proofs import percent_digits
 
 #: So unlikely it is that chance alone refutes a true certificate.
 _CHANCE = 1e-4

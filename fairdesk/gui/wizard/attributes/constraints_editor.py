@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QPushButton, QWi
 
 from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.constraint_check import Checked, checked
 from fairdesk.data.domain.constraints import ConstraintError, parse
+from fairdesk.data.domain.feasibility import Checked, checked
 from fairdesk.data.profiling.suggesting import Suggestion, suggestions
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairdesk.data.columns.one_hot import grouped
-from fairdesk.data.columns.retyping import retype
+from fairdesk.data.columns.rereading import retype
 from fairdesk.data.profiling.profile import Problem, histogram, problems, suggest_label
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import DataError

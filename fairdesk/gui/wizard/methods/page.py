@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.answers.answer import ANSWERING, Question
+from fairdesk.answers import ANSWERING, Question
 from fairdesk.app.standard import LIMITS, PlanKind
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS

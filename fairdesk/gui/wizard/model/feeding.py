@@ -12,8 +12,7 @@ from fairdesk.data.table import Dialect, Table
 from fairdesk.gui.wizard.model.inputs.dialog import Fed
 from fairdesk.gui.wizard.model.inputs.mapping_table import CONSTANT
 from fairdesk.models.decisions.favourable import answer_of
-from fairdesk.models.inputs.checking import problems
-from fairdesk.models.inputs.editing import answered, constant, remap
+from fairdesk.models.inputs.editing import answered, constant, problems, remap
 from fairdesk.models.inputs.input_check import InputCheck, settled
 from fairdesk.models.inputs.mapping import known_values
 from fairdesk.models.inputs.mapping.propose import propose

@@ -31,7 +31,7 @@ from fairdesk.gui.wizard.model.preparing_card import Confirmed
 from fairdesk.gui.wizard.model.trust_card import TrustCard
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.models.inputs import predictions
+from fairdesk.models.inputs import input_check
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.models.preparation.beside import with_codes_beside
@@ -366,17 +366,19 @@ class ModelPage(Page):
         self._stack.setCurrentIndex(_OPENED)
         good = state.favourable if self._feeding.good is None else self._feeding.good
         try:
-            card = predictions.card_of(table, column)
+            card = input_check.card_of(table, column)
             if refused := _not_in(table, column, good):
                 self._ask_for_good(card, refused)
                 return
-            proof = predictions.check(table, column, good, state.label, state.favourable)
+            proof = input_check.check_predictions(
+                table, column, good, state.label, state.favourable
+            )
         except FairDeskError as error:
             state.clear_model()
             self._column = ""
             self._refuse(error)
             return
-        state.set_predictions(column, card, predictions.mapping_of(good))
+        state.set_predictions(column, card, input_check.mapping_of(good))
         state.set_proof(proof)
         self._feeding.fed = state.mapping
         self._show_problems()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.constraint_check import constrained_domain
 from fairdesk.data.domain.domain import Domain, ExcludedRows
+from fairdesk.data.domain.feasibility import constrained_domain
 from fairdesk.data.domain.support import CompanionChoice, Support, chosen_support, learn_support
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError

@@ -12,13 +12,15 @@ import msgspec
 
 from fairdesk.app.standard import (
     LIMITS,
+    SECONDS,
     PlanKind,
     StandardPlan,
     StandardRuns,
     mitigation_method,
+    planned,
     standard_runs,
+    timed_run,
 )
-from fairdesk.app.time_limits import SECONDS, planned, timed_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec

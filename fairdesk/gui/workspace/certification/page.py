@@ -8,9 +8,7 @@ from itertools import takewhile
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
-from fairdesk.answers.answer import PairsOf, Question
-from fairdesk.answers.rates import decision_tables
-from fairdesk.answers.selection import all_off
+from fairdesk.answers import PairsOf, Question, all_off, decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.document import proofs

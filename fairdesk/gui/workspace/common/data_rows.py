@@ -13,12 +13,12 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.table import Table
-from fairdesk.groups.tabular.membership import members
+from fairdesk.groups.tabular.rules import members
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.soon import Soon
 from fairdesk.gui.wizard.model.inputs.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.results.conditions import Conditions
+from fairdesk.results.proofs import Conditions
 from fairdesk.wording import words
 
 #: So many rows are listed at most, and so many are in sight; letters of a text that are shown.

@@ -8,8 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QLayout, QStackedWidget, QWidget
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import best_run
+from fairdesk.answers import Question, best_run
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.kit import layouts, parts

@@ -6,9 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.rates import decision_tables
-from fairdesk.answers.selection import all_off
+from fairdesk.answers import Question, all_off, decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.document import shares
 from fairdesk.document.pictures import pairs_of

@@ -11,9 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QWidget
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.observed import Observed, observed
-from fairdesk.answers.rates import decision_tables
+from fairdesk.answers import Observed, Question, decision_tables, observed
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.store.records import RunState

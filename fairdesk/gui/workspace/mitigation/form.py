@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.options import Option, options_of
+from fairdesk.audit.catalogue.methods import METHODS, Option, options_of
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue, RunSpec
 from fairdesk.gui.forms.options import OptionsForm, hint, number_field
 from fairdesk.gui.kit import layouts, parts, theme, tips

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 
-from fairdesk.answers.answer import Question
+from fairdesk.answers import Question
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from fairdesk.answers.answer import Answer, Drawable
+from fairdesk.answers import Answer, Drawable
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.document.blocks import Board, Listed, Tile
 from fairdesk.gui.charts.picture import Picture

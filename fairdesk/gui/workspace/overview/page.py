@@ -12,11 +12,18 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QPushButton, QWidget
 
-from fairdesk.answers.answer import Answer, Question
-from fairdesk.answers.example import clearest, opposite
-from fairdesk.answers.observed import Observed, observed
-from fairdesk.answers.rates import decision_tables, without_misfit
-from fairdesk.answers.selection import all_off, best_run
+from fairdesk.answers import (
+    Answer,
+    Observed,
+    Question,
+    all_off,
+    best_run,
+    clearest,
+    decision_tables,
+    observed,
+    opposite,
+    without_misfit,
+)
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec

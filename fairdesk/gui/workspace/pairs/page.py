@@ -19,14 +19,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import all_off, best_run, pooled
+from fairdesk.answers import Question, all_off, best_run, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.reopening import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.charts.kinds.counts import Counts
+from fairdesk.charts.kinds.bars import Counts
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document import comparison, pairs
 from fairdesk.errors import FairDeskError

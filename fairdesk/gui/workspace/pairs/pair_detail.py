@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.answers.example import opposite
+from fairdesk.answers import opposite
 from fairdesk.audit.store.pair import Pair
 from fairdesk.document import pairs
 from fairdesk.gui.charts.drawn import DrawnChart

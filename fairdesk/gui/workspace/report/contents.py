@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.audit.store.details import Choice
+from fairdesk.audit.store.records import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme, tips

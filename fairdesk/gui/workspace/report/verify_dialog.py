@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.worker.client import Worker
-from fairdesk.certify.proof.verify.outcome import Check
+from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads.background import Task, in_background

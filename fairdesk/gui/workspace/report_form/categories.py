@@ -10,7 +10,7 @@ import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
 
-from fairdesk.audit.store.details import Categories
+from fairdesk.audit.store.records import Categories
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit import layouts, parts, theme, tips
 from fairdesk.gui.kit.tables import RIGHT

@@ -9,8 +9,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoCommand
 
-from fairdesk.audit.store.details import Choice, Details, TemplateKey
-from fairdesk.audit.store.records import PASSING
+from fairdesk.audit.store.records import PASSING, Choice, Details, TemplateKey
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import parts

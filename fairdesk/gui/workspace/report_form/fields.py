@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidgetAction,
 )
 
-from fairdesk.audit.store.details import TemplateKey
+from fairdesk.audit.store.records import TemplateKey
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.report.content.fields import fault
 from fairdesk.report.content.form import Field

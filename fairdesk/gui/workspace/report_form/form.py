@@ -9,7 +9,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QRadioButton, QWidget
 
-from fairdesk.audit.store.details import Details, TemplateKey
+from fairdesk.audit.store.records import Details, TemplateKey
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.report_form.categories import CategoriesEditor, Offer
 from fairdesk.gui.workspace.report_form.completeness import Completeness

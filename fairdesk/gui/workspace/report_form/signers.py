@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QWidget
 
-from fairdesk.audit.store.details import Signer
+from fairdesk.audit.store.records import Signer
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.report.content.fields import FIELDS, fault
 

@@ -12,8 +12,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from fairdesk.answers.answer import GroupOf, PairsOf, Part, Question, SubgroupOf
-from fairdesk.answers.selection import best_run
+from fairdesk.answers import GroupOf, PairsOf, Part, Question, SubgroupOf, best_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import RunSpec

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import all_off, best_run, best_shares, pairs_found, searches
+from fairdesk.answers import Question, all_off, best_run, best_shares, pairs_found, searches
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import AuditSpec

@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QAction, QUndoStack
 from PySide6.QtWidgets import QWidget
 
-from fairdesk.answers.selection import all_off
+from fairdesk.answers import all_off
 from fairdesk.app.run_queue import QueuedRun
-from fairdesk.app.time_limits import timed_run
+from fairdesk.app.standard import timed_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec

@@ -8,8 +8,7 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.rates import decision_tables
+from fairdesk.answers import Question, decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
@@ -25,9 +24,9 @@ from fairdesk.gui.workspace.common.report_link import report_link
 from fairdesk.gui.workspace.common.run_page import RunPage
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.other_methods import OtherMethods, SupportsView
-from fairdesk.results.conditions import Conditions
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
+from fairdesk.results.proofs import Conditions
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.groups import findings as finding_words

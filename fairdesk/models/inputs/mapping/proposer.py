@@ -10,7 +10,6 @@ from fairdesk.data.columns.kinds import as_numbers
 from fairdesk.data.columns.number_formats import mostly_numbers
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
-from fairdesk.models.inputs.mapping.derived import advice, of_encoded
 from fairdesk.models.inputs.mapping.making import (
     Made,
     guess_sentence,
@@ -19,10 +18,10 @@ from fairdesk.models.inputs.mapping.making import (
     listing,
     made_of,
     numbers_in,
+    scaled,
     token_of,
 )
-from fairdesk.models.inputs.mapping.positions import as_many, told_by
-from fairdesk.models.inputs.mapping.scaling import scaled
+from fairdesk.models.inputs.mapping.positions import advice, as_many, of_encoded, told_by
 from fairdesk.models.inputs.one_hot import (
     MISSING,
     MISSING_NAMES,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from fairdesk.data.domain.absent import LEAST_EXPECTED
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.constraint_check import checked
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.feasibility import checked
 from fairdesk.data.table import Column, Kind
 from fairdesk.document.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material

@@ -9,8 +9,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton
 
-from fairdesk.answers.answer import PairsOf, Question
-from fairdesk.app.time_limits import timed_run
+from fairdesk.answers import PairsOf, Question
+from fairdesk.app.standard import timed_run
 from fairdesk.audit.catalogue.method import Method, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
@@ -26,10 +26,10 @@ from fairdesk.gui.workspace.overview.page import PROVE, next_step
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.individual import Share
 from fairdesk.results.proofs import (
+    Condition,
     Estimated,
     GroupRate,
     NeighbourhoodCounts,

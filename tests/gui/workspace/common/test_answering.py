@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from fairdesk.answers.selection import all_off
+from fairdesk.answers import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.gui.workspace.common import answering
 from fairdesk.repeatability import Repeatability

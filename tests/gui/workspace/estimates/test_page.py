@@ -3,12 +3,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import main_shares
+from fairdesk.answers import Question, main_shares
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.charts.curves import Mark
+from fairdesk.charts.kinds.lines import Mark
 from fairdesk.document.shares import course_of_estimate
 from fairdesk.gui.kit import parts
 from fairdesk.gui.workspace.common.answering import shares

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
-from fairdesk.answers.answer import Question
+from fairdesk.answers import Question
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
@@ -22,10 +22,10 @@ from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.subgroups.findings_view import LIST
 from fairdesk.gui.workspace.subgroups.terms_view import LIST as TERM_LIST
 from fairdesk.gui.workspace.subgroups.terms_view import texts_with
-from fairdesk.models.inputs import predictions
+from fairdesk.models.inputs import input_check
 from fairdesk.models.model import How, Input, Mapping
-from fairdesk.results.conditions import Condition
 from fairdesk.results.events import Progress
+from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import TermRate
 from fairdesk.wording.groups import findings as finding_words
 from tests import phrases
@@ -612,8 +612,8 @@ def test_measuring_the_groups_of_decisions_opens_no_model(opened, path, spec, tm
     asks = msgspec.structs.replace(
         spec,
         predictions="job",
-        model=predictions.card_of(table, "job"),
-        mapping=predictions.mapping_of("cook or pilot"),
+        model=input_check.card_of(table, "job"),
+        mapping=input_check.mapping_of("cook or pilot"),
     )
     Store.create(decided, asks, table).close()
     workspace = opened(decided)

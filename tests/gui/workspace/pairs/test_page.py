@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
 
-from fairdesk.answers.example import clearest, opposite
+from fairdesk.answers import clearest, opposite
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.audit.store.records import PairQuery

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
     QPushButton,
 )
 
-from fairdesk.audit.store.details import Categories, Choice, Details, Signer
+from fairdesk.audit.store.records import Categories, Choice, Details, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.gui.kit import parts, theme

@@ -21,8 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.answers.answer import Question
-from fairdesk.answers.selection import pooled
+from fairdesk.answers import Question, pooled
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
 from fairdesk.audit.store.records import PairQuery, RunState
@@ -43,7 +42,7 @@ from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.data_page import DataPage, model_facts, values_text
 from fairdesk.gui.workspace.shell.run_bar import budget_used
-from fairdesk.models.inputs import predictions
+from fairdesk.models.inputs import input_check
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.results.proofs import Proven
@@ -616,8 +615,8 @@ def decided(tmp_path):
     spec = msgspec.structs.replace(
         plain,
         predictions="job",
-        model=predictions.card_of(table, "job"),
-        mapping=predictions.mapping_of("cook or pilot"),
+        model=input_check.card_of(table, "job"),
+        mapping=input_check.mapping_of("cook or pilot"),
     )
     path = tmp_path / "decided.fairdesk"
     Store.create(path, spec, table).close()

@@ -1,1 +1,0 @@
-"""``fairdesk audit-many``: the command, and its plan in TOML."""

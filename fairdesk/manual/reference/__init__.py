@@ -1,1 +1,0 @@
-"""Pages of the reference, made of what FairDesk itself says."""

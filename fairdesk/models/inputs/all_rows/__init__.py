@@ -1,1 +1,0 @@
-"""The input check on all rows of a table that is larger than memory."""

@@ -1,1 +1,0 @@
-"""What is inside an opened model, as data: dense layers, and trees as one list of nodes."""
