@@ -123,22 +123,22 @@ def wizard_pages(wizard: Wizard) -> Iterator[str]:
 def workspace_pages(workspace: Workspace) -> Iterator[str]:
     """Name each page that shows what the full audit found, then a mitigation and the report."""
     from fairdesk.gui.workspace.pairs.page import WeighingLine  # noqa: PLC0415 - see above
-    from fairdesk.gui.workspace.shell import standings  # noqa: PLC0415
+    from fairdesk.gui.workspace.shell import audit_pages  # noqa: PLC0415
 
     finish(workspace)
-    workspace.show_page(standings.OVERVIEW)
+    workspace.show_page(audit_pages.OVERVIEW)
     pause(2)
     yield "overview"
-    workspace.show_page(standings.EXAMPLES)
+    workspace.show_page(audit_pages.EXAMPLES)
     pause(2)
     wait(workspace.findChild(WeighingLine).isHidden)  # every pair is compared with the data
     pause()
     yield "pairs"
-    for name, page in (("estimates", standings.SHARE), ("certification", standings.PROOF)):
+    for name, page in (("estimates", audit_pages.SHARE), ("certification", audit_pages.PROOF)):
         workspace.show_page(page)
         pause(2)
         yield name
-    workspace.show_page(standings.GROUPS)
+    workspace.show_page(audit_pages.GROUPS)
     for name, tab in (
         ("groups", workspace.groups.tables),
         ("subgroups", workspace.groups.findings),
@@ -146,12 +146,12 @@ def workspace_pages(workspace: Workspace) -> Iterator[str]:
         workspace.groups.tabs.setCurrentWidget(tab)
         pause(2)
         yield name
-    workspace.show_page(standings.REPAIR)
+    workspace.show_page(audit_pages.REPAIR)
     pause(2)
     workspace.repair.repair.emit(workspace.repair.form.run())
     finish(workspace)
     yield "mitigation"
-    workspace.show_page(standings.REPORT)
+    workspace.show_page(audit_pages.REPORT)
     wait(workspace.report.preview.page.isEnabled)  # the report was made
     pause(2)
     yield "report"

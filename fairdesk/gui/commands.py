@@ -22,10 +22,9 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.hints.defining import without_mnemonic
+from fairdesk.gui.kit.hints import without_mnemonic
 from fairdesk.gui.kit.keys import Found
-from fairdesk.gui.kit.table_model import Index
-from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
+from fairdesk.gui.kit.tables import RIGHT, Index, head_columns, read_only
 
 _THING, _KEYS = (Qt.ItemDataRole.UserRole + each for each in range(2))
 _NATIVE = QKeySequence.SequenceFormat.NativeText

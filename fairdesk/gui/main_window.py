@@ -10,10 +10,19 @@ import importlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+    QMouseEvent,
+    QShortcut,
+)
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
@@ -26,14 +35,14 @@ from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.commands import Commands, Shortcuts
+from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
-from fairdesk.gui.kit.hints.helping import ask_help, set_topic
+from fairdesk.gui.kit.hints import ask_help, set_topic
 from fairdesk.gui.kit.keys import Found
-from fairdesk.gui.kit.parts import asked, open_dialog, resize_on_screen
+from fairdesk.gui.kit.parts import Card, Words, asked, open_dialog, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.menus import Menus
-from fairdesk.gui.notice import Notice
 from fairdesk.gui.start_page import StartPage
 from fairdesk.manual.places import TERMS
 from fairdesk.manual.terms import glossary
@@ -47,6 +56,66 @@ if TYPE_CHECKING:
     from fairdesk.gui.workspace.shell.workspace import Workspace
     from fairdesk.samples import Sample, SampleModel
 
+
+#: For how long it is shown, in milliseconds.
+SHOWN: Final = 8000
+_MOVING: Final = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
+
+
+class Notice(Card):
+    """A sentence over the window: nothing moves when it comes, and a click takes it away."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(tone="tint", margin=0)
+        self.setParent(window)
+        self._window = window
+        self._above: QWidget | None = None
+        self._words = Words(wrap=False)
+        self.body.addLayout(
+            layouts.row(self._words, margin=(theme.GAP, theme.NEAR, theme.GAP, theme.NEAR))
+        )
+        self._rest = QTimer(self, singleShot=True)
+        self._rest.timeout.connect(self.hide)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What it says; empty while it is not shown."""
+        return self._words.text() if not self.isHidden() else ""
+
+    def say(self, text: str, above: QWidget | None = None) -> None:
+        """Show a sentence at the lower edge of the window, above what stands there."""
+        self._words.setText(text)
+        self.setAccessibleName(text)
+        if above is not None and above is not self._above:
+            above.installEventFilter(self)
+        self._above = above
+        self._place()
+        self.show()
+        self.raise_()
+        self._rest.start(SHOWN)
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        """Stay above what has grown, or come or gone."""
+        if watched is self._above and event.type() in _MOVING and not self.isHidden():
+            self._place()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        around, size, above = self._window, self.sizeHint(), self._above
+        over = above.height() + theme.NEAR if above is not None and above.isVisible() else 0
+        # at the left, where a page has least to press
+        top = around.height() - over - size.height() - theme.NEAR
+        wide = min(size.width(), around.width() - 2 * theme.NEAR)
+        self.setGeometry(theme.NEAR, top, wide, size.height())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """Go away."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.hide()
+
+
 #: The window works down to this size: a Full HD screen at 200 % has 960 x 540 logical pixels.
 LEAST = QSize(800, 500)
 #: Set on a dialog in which the key opens the help.
@@ -57,7 +126,7 @@ def _load_rest() -> None:
     """Import what the first click will need. Runs in the background."""
     importlib.import_module("fairdesk.gui.wizard.dialog")
     importlib.import_module("fairdesk.gui.workspace.shell.workspace")
-    importlib.import_module("fairdesk.gui.charts.plot").load_library()
+    importlib.import_module("fairdesk.gui.charts.canvas").load_library()
     # while the auditor chooses files: a run that comes too early has to compile for itself
     importlib.import_module("fairdesk.audit.sandbox.kernel_cache").begin()
 

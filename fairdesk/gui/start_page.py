@@ -28,7 +28,7 @@ from fairdesk.gui.kit.parts import (
     scrolled,
 )
 from fairdesk.gui.kit.settings import Glance
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.threads import in_background
 from fairdesk.samples import Sample, samples
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from fairdesk.audit.worker.client import Searching
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import WorkerError
-from fairdesk.gui.kit.threads.store_thread import StoreThread
+from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism import minimal
 from fairdesk.individual.searches import uniform

@@ -15,10 +15,9 @@ from PySide6.QtCore import QCoreApplication
 from fairdesk import files
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.threads import background
+from fairdesk.gui.kit import theme, threads
 from fairdesk.gui.wizard import review_page
-from fairdesk.gui.workspace.common.page_names import EXAMPLES
+from fairdesk.gui.workspace.common.run_page import EXAMPLES
 from fairdesk.gui.workspace.session import weighing
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from tests.gui.auditing import Scales, make_audit
@@ -50,10 +49,10 @@ def nothing_left():
     """Wait until no background call is under way, so that none reaches into the next test."""
     yield
     deadline = time.monotonic() + 30
-    while background._running and time.monotonic() < deadline:
+    while threads._running and time.monotonic() < deadline:
         QCoreApplication.processEvents()
         time.sleep(0.005)
-    assert not background._running
+    assert not threads._running
 
 
 @pytest.fixture

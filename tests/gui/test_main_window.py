@@ -19,16 +19,15 @@ from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
 from fairdesk.gui.commands import Commands
 from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
-from fairdesk.gui.kit import settings
+from fairdesk.gui.kit import settings, threads
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import RECENTS, Glance, Settings
-from fairdesk.gui.kit.threads import background
-from fairdesk.gui.kit.threads.background import Latest, in_background
+from fairdesk.gui.kit.threads import Latest, in_background
 from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.start_page import RecentCard
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.gui.workspace.common.page_names import NAMES
+from fairdesk.gui.workspace.common.run_page import NAMES
 from fairdesk.gui.workspace.report.exports import EXPORTS
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
 from fairdesk.gui.workspace.shell.workspace import Workspace
@@ -494,7 +493,7 @@ def test_results_of_a_gone_owner_are_dropped(qtbot, themed):
     owner.deleteLater()
     qtbot.wait(10)
     gate.set()
-    qtbot.waitUntil(lambda: not background._running)
+    qtbot.waitUntil(lambda: not threads._running)
     assert told == []
 
 

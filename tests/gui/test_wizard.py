@@ -40,19 +40,18 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import WorkerError
-from fairdesk.gui.forms.cells_dialog import CellsDialog
-from fairdesk.gui.forms.values_dialog import ValuesDialog
+from fairdesk.gui.forms.dialogs import CellsDialog, ValuesDialog
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.dropping import Sort, sort_of
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.attributes.attribute_dialog import AttributeDialog
-from fairdesk.gui.wizard.data import looking
+from fairdesk.gui.wizard.data import page
 from fairdesk.gui.wizard.dialog import Wizard
 from fairdesk.gui.wizard.model.check_card import CheckCard
-from fairdesk.gui.wizard.problem_card import ProblemCard
+from fairdesk.gui.wizard.preview import ProblemCard
 from fairdesk.gui.wizard.state import domain as domain_plan
-from fairdesk.gui.wizard.state.examining import rows_sentence
+from fairdesk.gui.wizard.state.domain import rows_sentence
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step
 from fairdesk.models.inputs.input_check import InputCheck
@@ -920,8 +919,8 @@ def test_another_file_is_not_kept_waiting_by_a_slow_one(qtbot, wizard, loans, cl
 
 def test_only_what_changed_is_looked_at_again(qtbot, wizard, loans, monkeypatch):
     looked = []
-    real = looking.problems
-    monkeypatch.setattr(looking, "problems", lambda table: looked.append(table) or real(table))
+    real = page.problems
+    monkeypatch.setattr(page, "problems", lambda table: looked.append(table) or real(table))
     read(qtbot, wizard, loans / "loans.csv")
     assert [table.names for table in looked] == [(name,) for name in wizard.state.table.names]
     looked.clear()

@@ -9,10 +9,33 @@ from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, 
 
 from fairdesk.audit.catalogue.methods import Option
 from fairdesk.audit.plan.spec import OptionValue
-from fairdesk.gui.forms.numbers import NumberField
+from fairdesk.data.table import Column, Kind
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import calm, in_order, labelled, push_button
 from fairdesk.manual.places import option_place
+
+
+class NumberField(QDoubleSpinBox):
+    """A number without trailing zeros; tells of it when it is entered, not at each key."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setDecimals(6)
+        self.setRange(-1e12, 1e12)
+        self.setKeyboardTracking(False)
+        self.setMinimumWidth(90)
+        self.setMaximumWidth(170)
+
+    def suit(self, column: Column) -> None:
+        """Take numbers as a column has them: whole ones only, or with fractions."""
+        self.setDecimals(0 if column.kind is Kind.INTEGER else 6)
+        span = column.high - column.low
+        self.setSingleStep(1.0 if column.kind is Kind.INTEGER else span / 100 or 1.0)
+
+    def textFromValue(self, value: float) -> str:  # noqa: N802 - Qt's name
+        """Write the number."""
+        return self.locale().toString(value, "g", 15)
+
 
 #: What the words that a parameter can be mean.
 _MEANINGS = {

@@ -16,7 +16,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.text.terms import TERMS
-from fairdesk.gui.kit import layouts, theme, tips
+from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.parts import (
     Card,
     Words,
@@ -217,7 +217,7 @@ class RulesForm(Card):
         remove = QPushButton("Remove")
         remove.setAutoDefault(False)
         remove.setAccessibleName(f"Remove {name or 'this category'}")
-        remove.setToolTip(tips.plain(f"Remove {name or 'this category'}"))
+        remove.setToolTip(hints.plain(f"Remove {name or 'this category'}"))
         for each in (category, field):
             each.textEdited.connect(self._give_terms)
         pair = (category, field)

@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
 from fairdesk.cluster.connection import Place, read_place
 from fairdesk.cluster.examining import Examined, examine
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.forms.form_dialog import FormDialog
+from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Busy, Words, labelled, push_button, quiet
 from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
-from fairdesk.gui.kit.threads.background import Task, in_background
+from fairdesk.gui.kit.threads import Task, in_background
 from fairdesk.wording import words
 
 _HEADS = ("Worker", "Cores", "Memory", "State")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QDialog, QPushButton, QSizePolicy, QWidget
 
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.hints.helping import ask_help, set_topic
+from fairdesk.gui.kit.hints import ask_help, set_topic
 from fairdesk.gui.kit.parts import (
     Card,
     Words,

@@ -25,12 +25,12 @@ from fairdesk.gui.help.browser import Browser
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.parts import Banner, Busy, quiet, resize_on_screen
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.threads import in_background
 from fairdesk.manual.html import search
 from fairdesk.manual.places import CHOICE, CONTENTS, FIRST, TERMS
 
 if TYPE_CHECKING:
-    from fairdesk.gui.help.manual import Manual
+    from fairdesk.gui.help.browser import Manual
 
 
 #: Places in the documentation by the topics of the window: the start, the steps of the wizard, the
@@ -251,7 +251,7 @@ class HelpWindow(QWidget):
 
 def _made(commands: Callable[[], str]) -> Manual:
     # the catalogue and what the report says come with it
-    from fairdesk.gui.help.manual import make_manual  # noqa: PLC0415
+    from fairdesk.gui.help.browser import make_manual  # noqa: PLC0415
 
     return make_manual(commands())
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
 
-from fairdesk.gui.kit.look.tokens import GAP
+from fairdesk.gui.kit.style import GAP
 
 _Box = TypeVar("_Box", bound=QBoxLayout)
 #: An item takes all of its place.

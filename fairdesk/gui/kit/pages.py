@@ -7,7 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QWidget
 
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.hints.helping import HelpButton
+from fairdesk.gui.kit.hints import HelpButton
 
 #: The height of a page's first line, whether there is only a title in it or buttons too.
 HEAD = 36

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,9 +18,29 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.hints.defining import define_heads
-from fairdesk.gui.kit.look.style import head_style
-from fairdesk.gui.kit.table_model import Index
+from fairdesk.gui.kit.hints import define_heads
+from fairdesk.gui.kit.style import head_style
+
+Index = QModelIndex | QPersistentModelIndex
+#: What is above the first level.
+ROOT = QModelIndex()
+
+
+class TableModel(QAbstractTableModel):
+    """A table without levels, whose size is said once."""
+
+    def size(self) -> tuple[int, int]:
+        """Return how many rows and columns there are."""
+        raise NotImplementedError
+
+    def rowCount(self, parent: Index = ROOT) -> int:  # noqa: N802 - Qt's name
+        """Return the number of rows; below a cell there are none."""
+        return 0 if parent.isValid() else self.size()[0]
+
+    def columnCount(self, parent: Index = ROOT) -> int:  # noqa: N802 - Qt's name
+        """Return the number of columns; below a cell there are none."""
+        return 0 if parent.isValid() else self.size()[1]
+
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter

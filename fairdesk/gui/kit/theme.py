@@ -13,8 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalett
 from PySide6.QtWidgets import QApplication
 
 from fairdesk.files import resources
-from fairdesk.gui.kit.look.style import Style, fill
-from fairdesk.gui.kit.look.tokens import (
+from fairdesk.gui.kit.style import (
     AROUND,
     DARK,
     GAP,
@@ -26,7 +25,9 @@ from fairdesk.gui.kit.look.tokens import (
     TIGHT,
     WIDE,
     Colours,
+    Style,
     colours,
+    fill,
     is_dark,
 )
 

@@ -7,13 +7,20 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QComboBox, QHeaderView, QTableView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QPushButton,
+    QTableView,
+    QWidget,
+)
 
+from fairdesk.data.profiling.profile import Problem
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import calm, in_order
-from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import Padded, aligned, number_rows
+from fairdesk.gui.kit.parts import Card, Words, calm, in_order, quiet
+from fairdesk.gui.kit.tables import Index, Padded, TableModel, aligned, number_rows
 from fairdesk.wording import words
 
 #: So many rows are shown.
@@ -281,3 +288,51 @@ class Preview(QTableView):
     def show_kinds(self) -> None:
         """Show the columns' kinds again, after another was not taken."""
         self.header.show_kinds()
+
+
+class ProblemCard(Card):
+    """The card.
+
+    Parameters
+    ----------
+    cells : bool
+        Whether the column has odd cells, of which each can be given a value.
+
+    Signals
+    -------
+    retyped : str, str
+        The column is to get this kind.
+    reread : Dialect
+        The table is to be read so.
+    opened : str
+        The odd cells of this column are to be decided one by one.
+    """
+
+    retyped = Signal(str, str)
+    reread = Signal(object)
+    opened = Signal(str)
+
+    def __init__(self, problem: Problem, *, cells: bool) -> None:
+        super().__init__(margin=theme.GAP)
+        self.buttons: dict[str, QPushButton] = {}
+        self._column = problem.column
+        self.body.setSpacing(theme.TIGHT)
+        self.body.addWidget(Words(problem.what))
+        if problem.remedy:
+            self.body.addWidget(quiet(problem.remedy))
+        if (kind := problem.suggested) is not None:
+            words = "Exclude it" if kind is Kind.IGNORED else f"Read as {KINDS[kind].lower()}"
+            self._add(words).clicked.connect(lambda: self.retyped.emit(problem.column, kind.value))
+        for change in problem.changes:
+            self._add(change.words).clicked.connect(
+                lambda _checked=False, dialect=change.dialect: self.reread.emit(dialect)
+            )
+        if cells:
+            self._add("Cell by cell…").clicked.connect(lambda: self.opened.emit(problem.column))
+
+    def _add(self, words: str) -> QPushButton:
+        button = self.buttons[words] = QPushButton(words)
+        button.setAutoDefault(False)
+        button.setAccessibleName(f"{words}: {self._column}")
+        self.body.addWidget(button)
+        return button

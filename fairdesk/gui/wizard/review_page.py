@@ -21,7 +21,7 @@ from fairdesk.gui.kit.parts import (
     quiet,
     scrolled,
 )
-from fairdesk.gui.kit.threads.background import Latest
+from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import SUFFIX, Step
 from fairdesk.gui.wizard.telling import question

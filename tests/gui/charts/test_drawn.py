@@ -17,9 +17,8 @@ from fairdesk.charts.kinds.lines import Drawing, Line
 from fairdesk.charts.kinds.shares import ShareBar, ShareBars
 from fairdesk.charts.shapes import Box, Disc, Path, Words
 from fairdesk.gui.charts import canvas
-from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.charts.picture import Picture
-from fairdesk.gui.charts.plot import load_library
+from fairdesk.gui.charts.canvas import load_library
+from fairdesk.gui.charts.drawn import DrawnChart, Picture
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.parts import Card
 from tests.charts.reading import PAPER

@@ -6,8 +6,8 @@ import pytest
 from fairdesk.audit.plan.decisions import decisions
 from fairdesk.audit.plan.labels import class_labels
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.forms.names_dialog import NamesDialog
-from fairdesk.gui.wizard.model.answer_field import AnswerField
+from fairdesk.gui.forms.dialogs import NamesDialog
+from fairdesk.gui.wizard.model.check_card import AnswerField
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.model import Mapping, ModelCard, Takes
 from tests.gui.auditing import make_audit

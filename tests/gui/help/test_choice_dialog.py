@@ -9,7 +9,7 @@ from fairdesk.gui.help.choice_dialog import ChoiceDialog
 from fairdesk.gui.kit import settings
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.main_window import MainWindow
-from fairdesk.gui.wizard.methods.page import ChecksPage
+from fairdesk.gui.wizard.methods_page import ChecksPage
 from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.manual.choosing import choosing

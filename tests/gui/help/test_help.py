@@ -12,15 +12,15 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 import fairdesk.gui
 from fairdesk.audit.catalogue.methods import METHODS, options_of
 from fairdesk.cli.reference import commands_page
-from fairdesk.gui.forms.form_dialog import FormDialog
+from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.forms.options import OptionsForm
-from fairdesk.gui.help.manual import make_manual
+from fairdesk.gui.help.browser import make_manual
 from fairdesk.gui.help.window import TOPICS, HelpWindow, place_of
 from fairdesk.gui.kit import settings, theme
-from fairdesk.gui.kit.hints.helping import HelpButton, ask_help, topic_of
+from fairdesk.gui.kit.hints import HelpButton, ask_help, topic_of
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
+from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES
 from fairdesk.manual.places import FIRST, TERMS, method_place, option_place
 from tests.gui.auditing import make_audit
 

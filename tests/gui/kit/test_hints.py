@@ -5,7 +5,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent, QHelpEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QTableWidget, QToolTip, QWidget
 
-from fairdesk.gui.kit.hints.defining import Defined
+from fairdesk.gui.kit.hints import Defined
 from fairdesk.gui.kit.parts import Words, labelled
 from fairdesk.gui.kit.tables import head_columns, read_only
 from fairdesk.manual.terms import glossary

@@ -13,11 +13,10 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
 from fairdesk.cluster.hearing import AtWork
-from fairdesk.gui.workspace.common.page_names import GROUPS, NAMES, OVERVIEW, REPORT
+from fairdesk.gui.workspace.common.run_page import GROUPS, NAMES, OVERVIEW, REPORT
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.queue import runner
-from fairdesk.gui.workspace.queue.clock import RunClock, ticking
-from fairdesk.gui.workspace.queue.naming import names, seconds_left
+from fairdesk.gui.workspace.queue.strip import RunClock, names, seconds_left, ticking
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from tests.gui.auditing import FakeWorker, make_audit

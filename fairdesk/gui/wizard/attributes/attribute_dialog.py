@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from fairdesk.app.plan import Choice, may_be_unknown
 from fairdesk.data.table import Column, Kind
-from fairdesk.gui.forms.form_dialog import FormDialog
-from fairdesk.gui.forms.numbers import NumberField
-from fairdesk.gui.forms.values_dialog import ValueList
+from fairdesk.gui.forms.dialogs import FormDialog, ValueList
+from fairdesk.gui.forms.options import NumberField
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import bounded, calm, labelled, push_button, quiet
 

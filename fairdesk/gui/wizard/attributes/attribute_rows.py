@@ -18,7 +18,7 @@ from fairdesk.app.plan import Choice
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
-from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit import hints, layouts, parts, theme
 from fairdesk.gui.kit.parts import Elided, Words, calm, quiet, short
 from fairdesk.gui.wizard.preview import KINDS, Histogram, TinyChart
 from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
@@ -163,11 +163,11 @@ class AttributeRows(QWidget):
         self.kinds[name].say(f"{kind}  ·  {missing}" if column.missing else kind)
         if unknown:
             known = f"{missing}: tested as a value of its own, “Unknown”"
-            self.kinds[name].setToolTip(tips.plain(known))
+            self.kinds[name].setToolTip(hints.plain(known))
         button = self.allowed[name]
         button.setText(allowed.replace("&", "&&"))
         button.setAccessibleName(f"Allowed values of {name}: {allowed}")
-        button.setToolTip(tips.plain(allowed))
+        button.setToolTip(hints.plain(allowed))
         self.notes[name].say(note)
         self.notes[name].setVisible(bool(note))
         if (combo := self.compared.get(name)) is not None:
@@ -177,7 +177,7 @@ class AttributeRows(QWidget):
     def _add(self, row: int, column: Column, bars: Histogram, *, seen: bool = True) -> None:
         name = column.name
         words = Words(short(name, 28), wrap=False)
-        words.setToolTip(tips.plain(name))
+        words.setToolTip(hints.plain(name))
         self.kinds[name] = Elided(tone="quiet")
         named = layouts.column(words, self.kinds[name], spacing=0)
         self.names[name] = words
@@ -193,10 +193,10 @@ class AttributeRows(QWidget):
         self.allowed[name] = button
         self._rows.addWidget(button, row, 2)
         role = QComboBox()
-        hints = _ROLE_HINTS if seen else _UNSEEN_HINTS
+        tips = _ROLE_HINTS if seen else _UNSEEN_HINTS
         for each, text in (_ROLES if seen else _UNSEEN).items():
             role.addItem(text, each.value)
-            role.setItemData(role.count() - 1, hints[each], Qt.ItemDataRole.ToolTipRole)
+            role.setItemData(role.count() - 1, tips[each], Qt.ItemDataRole.ToolTipRole)
         role.setAccessibleName(f"Role of {name}")
         role.activated.connect(lambda _index: self.role_chosen.emit(name, Role(role.currentData())))
         calm(role)

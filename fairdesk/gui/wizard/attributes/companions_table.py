@@ -12,8 +12,7 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.companions import Companion
 from fairdesk.data.domain.support import CompanionValues, Support, written
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Words, clear, heading, labelled, quiet
-from fairdesk.gui.kit.parts.fields import calm, offer
+from fairdesk.gui.kit.parts import Words, calm, clear, heading, labelled, offer, quiet
 from fairdesk.wording.words import counted, percent
 
 _TOGETHER, _ALONE, _OPEN = "together", "alone", "open"

@@ -30,7 +30,7 @@ from fairdesk.gui.kit.parts import (
     quiet,
     scrolled,
 )
-from fairdesk.gui.kit.threads.background import Latest
+from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.page import Desk
 from fairdesk.wording.inspected import ABSENT, absent_counts
 from fairdesk.wording.words import counted, joined, number, percent

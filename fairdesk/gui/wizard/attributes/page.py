@@ -24,15 +24,15 @@ from fairdesk.data.domain.support import CompanionValues
 from fairdesk.data.profiling.profile import suggest_protected
 from fairdesk.data.table import Column, Table
 from fairdesk.errors import SpecError
-from fairdesk.gui.kit import layouts, theme, tips
+from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.parts import Words, clear, quiet, scrolled, short
-from fairdesk.gui.kit.threads.background import Latest
+from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.attributes.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.attributes.attribute_rows import AttributeRows
 from fairdesk.gui.wizard.attributes.companions_table import CompanionsTable
 from fairdesk.gui.wizard.attributes.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.state.examining import Examined, examine, rows_sentence
+from fairdesk.gui.wizard.state.domain import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.companions import follows_said
 from fairdesk.wording.words import counted, listed, quoted
@@ -158,7 +158,7 @@ class AttributesPage(Page):
             chip.setAutoDefault(False)
             chip.setProperty("columns", len(groups.get(name, ())))
             chip.setAccessibleName(f"Protect {name}")
-            chip.setToolTip(tips.plain(f"Press to mark “{name}” as protected"))
+            chip.setToolTip(hints.plain(f"Press to mark “{name}” as protected"))
             chip.toggled.connect(partial(self._press, name))
             self.chips[name] = chip
             self._suggestions.addWidget(chip, place // 4, 1 + place % 4)

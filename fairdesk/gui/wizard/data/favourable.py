@@ -7,11 +7,10 @@ from PySide6.QtWidgets import QButtonGroup, QLabel, QPushButton, QWidget
 
 from fairdesk.data.profiling.outcomes import MOST_LISTED, OR, Comparison, comparison, several
 from fairdesk.data.table import Column, Kind
-from fairdesk.gui.forms.numbers import NumberField
-from fairdesk.gui.forms.values_dialog import ValuesDialog
-from fairdesk.gui.kit import layouts, theme, tips
-from fairdesk.gui.kit.choices import Choice
-from fairdesk.gui.kit.parts import bounded, calm, short
+from fairdesk.gui.forms.dialogs import ValuesDialog
+from fairdesk.gui.forms.options import NumberField
+from fairdesk.gui.kit import hints, layouts, theme
+from fairdesk.gui.kit.parts import Choice, bounded, calm, short
 
 #: Comparisons with a number, in words.
 COMPARISONS = {">=": "At least…", "<=": "At most…", ">": "More than…", "<": "Less than…"}
@@ -105,7 +104,7 @@ class FavourableField(QWidget):
         two = len(self._values) == 2 and self._favourable in ("", *self._values)
         for button, value in zip(self.either, self._values, strict=False):
             button.setAccessibleName(f"Favourable outcome: {_shown(value)}")
-            button.setToolTip(tips.plain(value))
+            button.setToolTip(hints.plain(value))
         for button in self.either:
             button.setVisible(two)
         self.combo.setVisible(not two)

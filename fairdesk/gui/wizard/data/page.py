@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -10,18 +11,19 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QWidget
 
 from fairdesk.app.plan import TEXT
-from fairdesk.data.columns.rereading import for_kind, with_reading
+from fairdesk.data.columns.one_hot import grouped
+from fairdesk.data.columns.rereading import for_kind, retype, with_reading
 from fairdesk.data.profiling.leaks import leaks
 from fairdesk.data.profiling.outcomes import favourable_rows
-from fairdesk.data.profiling.profile import Problem
-from fairdesk.data.table import Dialect, Kind
-from fairdesk.errors import FairDeskError
-from fairdesk.gui.forms.cells_dialog import CellsDialog
-from fairdesk.gui.kit import layouts, theme, tips
-from fairdesk.gui.kit.choices import Choice
+from fairdesk.data.profiling.profile import Problem, histogram, problems, suggest_label
+from fairdesk.data.table import Column, Dialect, Kind, Table
+from fairdesk.errors import DataError, FairDeskError
+from fairdesk.gui.forms.dialogs import CellsDialog
+from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.dropping import Sort, filter_of
 from fairdesk.gui.kit.parts import (
     Card,
+    Choice,
     DropZone,
     Elided,
     Stack,
@@ -35,16 +37,84 @@ from fairdesk.gui.kit.parts import (
     scrolled,
     short,
 )
-from fairdesk.gui.kit.threads.background import Latest
+from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.data.dialect_row import DialectRow
 from fairdesk.gui.wizard.data.favourable import FavourableField
-from fairdesk.gui.wizard.data.looking import Job, Reading, look
-from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.preview import Preview
-from fairdesk.gui.wizard.problem_card import ProblemCard
-from fairdesk.gui.wizard.progress import ProgressLine
+from fairdesk.gui.wizard.page import Desk, Page, ProgressLine, Share
+from fairdesk.gui.wizard.preview import Histogram, Preview, ProblemCard
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import counted
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """What was noticed about one column."""
+
+    column: Column
+    histogram: Histogram
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A table and what was noticed about it."""
+
+    table: Table
+    seen: dict[str, _Seen]
+    label: str | None
+    kinds: dict[str, Kind]
+    refused: tuple[DataError, ...]
+
+
+@dataclass
+class Job(Share):
+    """A reading under way, which may be given up between two columns."""
+
+    stopped: bool = False
+
+    def go_on(self, doing: str, done: float) -> None:
+        """Tell how far it is; raises `DataError` once it is to stop."""
+        if self.stopped:
+            raise DataError("Reading was stopped.")
+        self.doing, self.done = doing, done
+
+
+def look(table: Table, kinds: dict[str, Kind], before: Reading | None, job: Job) -> Reading:
+    """Give columns the kinds that the auditor chose, and look at all; runs in the background.
+
+    Columns that are as they were ``before`` are not looked at again.
+    """
+    table = grouped(table)
+    refused, taken = [], {}
+    for name, kind in kinds.items():
+        if name not in table.names:
+            continue
+        try:
+            if table.column(name).kind is not kind:
+                table = retype(table, name, kind)
+        except DataError as error:
+            refused.append(error)
+        else:
+            taken[name] = kind
+    if before is not None and before.table.source != table.source:
+        before = None
+    seen = {}
+    for place, column in enumerate(table.columns):
+        job.go_on("Checking the columns…", place / len(table.columns))
+        known = before.seen.get(column.name) if before is not None else None
+        if known is None or known.column != column:
+            alone = Table(table.source, (column,), table.codes[:, place : place + 1])
+            bars = () if column.kind is Kind.TEXT else histogram(alone, column.name)
+            known = _Seen(column, bars, problems(alone))
+        seen[column.name] = known
+    return Reading(
+        table=table,
+        seen=seen,
+        label=suggest_label(table) if before is None else before.label,
+        kinds=taken,
+        refused=tuple(refused),
+    )
+
 
 _PEOPLE = (
     *("applicant", "person", "customer", "patient", "employee", "candidate", "student"),
@@ -326,7 +396,7 @@ class DataPage(Page):
         self._reading = reading
         self._kinds, self._wanted = reading.kinds, None
         self._name.say(Path(table.source.path).name)
-        self._name.setToolTip(tips.plain(table.source.path))
+        self._name.setToolTip(hints.plain(table.source.path))
         self._size.setText(f"{table.source.rows:,} rows, {len(table.columns):,} columns")
         self.written.show_source(table.source)
         if len(table.columns) == 1:

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import msgspec
 
 from fairdesk.data.table import Dialect, Table
-from fairdesk.gui.wizard.model.inputs.dialog import Fed
-from fairdesk.gui.wizard.model.inputs.mapping_table import CONSTANT
+from fairdesk.gui.wizard.model.inputs_dialog import Fed
+from fairdesk.gui.wizard.model.mapping_table import CONSTANT
 from fairdesk.models.decisions.favourable import answer_of
 from fairdesk.models.inputs.editing import answered, constant, problems, remap
 from fairdesk.models.inputs.input_check import InputCheck, settled

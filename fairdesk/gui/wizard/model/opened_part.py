@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
 
-from fairdesk.gui.kit import layouts, theme, tips
+from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.dropping import dropped
 from fairdesk.gui.kit.parts import (
     Elided,
@@ -23,12 +23,10 @@ from fairdesk.gui.kit.parts import (
     quiet,
     short,
 )
+from fairdesk.gui.wizard.model.cards import NumberingCard, PreparingCard, held
 from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
-from fairdesk.gui.wizard.model.inputs.dialog import Fed
-from fairdesk.gui.wizard.model.inputs.tabs import InputTabs
+from fairdesk.gui.wizard.model.inputs_dialog import Fed, InputTabs
 from fairdesk.gui.wizard.model.opening import Opened
-from fairdesk.gui.wizard.model.preparing_card import NumberingCard, PreparingCard
-from fairdesk.gui.wizard.model.trust_card import held
 from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.usual import refitted, scaling_sentence
@@ -96,7 +94,7 @@ class CompanionRow(QWidget):
             lambda _checked=False: self.removed.emit(path),
             auto_default=False,
         )
-        chip.setToolTip(tips.plain(f"Remove {path}"))
+        chip.setToolTip(hints.plain(f"Remove {path}"))
         chip.setAccessibleName(f"Remove {path.name}")
         return chip
 
@@ -106,7 +104,9 @@ class CompanionRow(QWidget):
             lambda _checked=False: self.added.emit(path),
             auto_default=False,
         )
-        chip.setToolTip(tips.plain(f"{path} holds a scaler or an encoder, and is not used: add it"))
+        chip.setToolTip(
+            hints.plain(f"{path} holds a scaler or an encoder, and is not used: add it")
+        )
         return chip
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name

@@ -1,12 +1,15 @@
-"""Opening a model and the files beside it, in the background: what can come of it. Knows no Qt."""
+"""Opening a model and the files beside it, in the background, and what the page shows before."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 
 import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtWidgets import QWidget
 
 from fairdesk import files
 from fairdesk.audit.environments import environments
@@ -14,6 +17,11 @@ from fairdesk.audit.environments.environments import Requirement
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, system_errors
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import Banner, Card, Choice, DropZone, bounded, calm, labelled, quiet
+from fairdesk.gui.kit.threads import Latest
+from fairdesk.gui.wizard.page import Desk
+from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.model import Companion, ModelCard
 from fairdesk.models.pickles.contents import Contents
 from fairdesk.models.preparation.beside import preparing_files
@@ -166,3 +174,190 @@ def _fingerprint(path: Path) -> str:
         "another file.",
     ):
         return files.sha256(path)
+
+
+#: Milliseconds between two looks at what the opening does.
+_LOOK = 200
+
+
+class Opener(QObject):
+    """Opens what is wished.
+
+    Parameters
+    ----------
+    desk : Desk
+        Has the process that the model is opened in, and the files that are trusted.
+    owner : QObject
+        When it is gone, nothing is told.
+
+    Attributes
+    ----------
+    wish : Wish or None
+        What was wished last.
+
+    Signals
+    -------
+    began
+        Something is being opened: what was open before is not any longer.
+    doing : str
+        What is under way; empty when nothing is.
+    opened : Untrusted or Stranded or Opened
+        What came of it.
+    refused : FairDeskError
+        Why it cannot be opened.
+    """
+
+    began = Signal()
+    doing = Signal(str)
+    opened = Signal(object)
+    refused = Signal(object)
+
+    def __init__(self, desk: Desk, owner: QObject) -> None:
+        super().__init__(owner)
+        self.wish: Wish | None = None
+        self._desk = desk
+        self._stop = Event()
+        self._said = ""
+        self._reader = Latest(self)
+        self._reader.ended.connect(self._rest)
+        self._look = QTimer(self)
+        self._look.setInterval(_LOOK)
+        self._look.timeout.connect(self._tell)
+
+    def open(self, wish: Wish) -> None:
+        """Open a model; a program that is not on the list only when it is trusted."""
+        self.wish = wish
+        self._stop = stop = Event()
+        worker, trusted = self._desk.model, tuple(self._desk.settings.trusted)
+
+        def say(sentence: str) -> None:
+            # only this: the window looks at it by itself
+            self._said = sentence
+
+        say(f"Opening {wish.path.name}")
+        self._tell()
+        self._look.start()
+        self.began.emit()
+        self._reader.ask(
+            lambda: open_files(worker, trusted, wish, say, stop.is_set),
+            self.opened.emit,
+            self.refused.emit,
+        )
+
+    def open_again(self, *, output: str | None = None, make_environment: bool = False) -> None:
+        """Open the same once more, with another output that decides or in an environment."""
+        if self.wish is not None:
+            wish = self.wish if output is None else replace(self.wish, output=output)
+            self.open(replace(wish, make_environment=make_environment or wish.make_environment))
+
+    def trust(self, sha256: str) -> None:
+        """Open what is a program, now that the auditor trusts it."""
+        self._desk.settings.trust(sha256)
+        self.open_again()
+
+    def add(self, path: Path) -> None:
+        """Open it with one more file beside it."""
+        if self.wish is not None and path not in self.wish.companions:
+            self.open(replace(self.wish, companions=(*self.wish.companions, path)))
+
+    def remove(self, path: Path) -> None:
+        """Open it without a file beside it."""
+        if self.wish is not None:
+            companions = tuple(each for each in self.wish.companions if each != path)
+            self.open(replace(self.wish, companions=companions))
+
+    def stop(self) -> None:
+        """Open nothing any longer; what comes of it is dropped."""
+        self._stop.set()
+        self._reader.drop()
+        self._rest()
+
+    def _tell(self) -> None:
+        self.doing.emit(f"{self._said}…")
+
+    def _rest(self) -> None:
+        self._look.stop()
+        self.doing.emit("")
+
+
+_DOWNLOAD = "(a download of about 300 megabytes from the package registry)"
+
+
+def offer_versions(banner: Banner, better: Requirement, make: Callable[[], object]) -> None:
+    """Say that a model was opened with other versions, and offer the right ones."""
+    banner.say(
+        better.mismatch,
+        "It was opened, but its outputs may differ from those with the versions it was saved with. "
+        f"FairDesk can open it with the right versions in a separate environment {_DOWNLOAD}.",
+        [(f"Open with {better.title}…", make)],
+    )
+
+
+def offer_environment(
+    banner: Banner,
+    result: Stranded,
+    make: Callable[[], object],
+    another: tuple[str, Callable[[], object]],
+) -> None:
+    """Say why a model cannot be opened, and offer an environment in which it can."""
+    banner.tell(
+        ModelError(
+            result.error.what,
+            why=result.needed.mismatch,
+            remedy=(
+                "FairDesk can open it with the right versions in a separate environment, which is "
+                f"created once {_DOWNLOAD}."
+            ),
+        ),
+        [(f"Create environ&ment with {result.needed.title}", make), another],
+    )
+
+
+class EmptyPart(QWidget):
+    """The place of the model, and below it the columns that may hold its decisions.
+
+    Signals
+    -------
+    asked
+        The auditor wants to choose a file.
+    taken : str
+        A column with decisions is to stand for the model.
+    """
+
+    asked = Signal()
+    taken = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.zone = DropZone(
+            "Drop a model file here",
+            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
+            "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm); a TensorFlow "
+            "SavedModel is a folder: drop the folder",
+        )
+        self.zone.asked.connect(self.asked)
+        self.column = bounded(Choice("Choose a column…", deliberate=True), 20)
+        calm(self.column)
+        self.column.activated.connect(lambda: self.taken.emit(self.column.currentText()))
+        self._without = Card(margin=theme.GAP)
+        row = layouts.row(
+            layouts.grow(
+                quiet(
+                    "Without the model, FairDesk can use its decisions in a column of the "
+                    "data: groups can be compared and a report written. Methods that query "
+                    "the model need the model itself."
+                )
+            ),
+            labelled("Column with its &decisions", self.column),
+            spacing=theme.WIDE,
+        )
+        self._without.body.addLayout(row)
+        layouts.column(layouts.grow(self.zone), self._without, on=self, spacing=theme.GAP)
+
+    def show_columns(self, state: WizardState) -> None:
+        """Offer the columns of the data, once it is known which outcome is favourable."""
+        self._without.setVisible(state.table is not None and bool(state.favourable))
+        self.column.clear()
+        if state.table is not None:
+            self.column.addItems(list(state.label_candidates()))
+            self.column.setCurrentIndex(-1)

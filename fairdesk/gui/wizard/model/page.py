@@ -19,16 +19,21 @@ from fairdesk.gui.kit.parts import (
     scrolled,
     short,
 )
-from fairdesk.gui.kit.threads.background import Latest
-from fairdesk.gui.wizard.model.empty_part import EmptyPart
-from fairdesk.gui.wizard.model.environment_offer import offer_environment, offer_versions
+from fairdesk.gui.kit.threads import Latest
+from fairdesk.gui.wizard.model.cards import Confirmed, TrustCard
 from fairdesk.gui.wizard.model.feeding import Feeding, Outcome, Tried
-from fairdesk.gui.wizard.model.inputs.dialog import asked_for_input
+from fairdesk.gui.wizard.model.inputs_dialog import asked_for_input
 from fairdesk.gui.wizard.model.opened_part import OpenedPart
-from fairdesk.gui.wizard.model.opener import Opener
-from fairdesk.gui.wizard.model.opening import Opened, Stranded, Untrusted, Wish
-from fairdesk.gui.wizard.model.preparing_card import Confirmed
-from fairdesk.gui.wizard.model.trust_card import TrustCard
+from fairdesk.gui.wizard.model.opening import (
+    EmptyPart,
+    Opened,
+    Opener,
+    Stranded,
+    Untrusted,
+    Wish,
+    offer_environment,
+    offer_versions,
+)
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import input_check

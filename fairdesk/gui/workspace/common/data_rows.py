@@ -15,8 +15,8 @@ from fairdesk.data.domain.attributes import encode
 from fairdesk.data.table import Table
 from fairdesk.groups.tabular.rules import members
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.threads.soon import Soon
-from fairdesk.gui.wizard.model.inputs.mapping_table import PlainTable, grid
+from fairdesk.gui.kit.threads import Soon
+from fairdesk.gui.wizard.model.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.proofs import Conditions
 from fairdesk.wording import words

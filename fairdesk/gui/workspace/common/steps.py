@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
 
 from fairdesk.files import resources
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.hints.defining import define_entries
-from fairdesk.gui.kit.table_model import Index
+from fairdesk.gui.kit.hints import define_entries
+from fairdesk.gui.kit.tables import Index
 
 _WORDS = Qt.ItemDataRole.UserRole
 _SIGN = Qt.ItemDataRole.UserRole + 1

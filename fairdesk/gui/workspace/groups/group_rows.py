@@ -17,7 +17,7 @@ from fairdesk.data.table import Table
 from fairdesk.groups.metrics.grouping import divide
 from fairdesk.groups.metrics.measuring import askable
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.wizard.model.inputs.mapping_table import PlainTable, grid
+from fairdesk.gui.wizard.model.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.common.data_rows import Behind
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupLine, GroupTable

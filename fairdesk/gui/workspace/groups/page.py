@@ -1,21 +1,308 @@
-"""Groups: findings about them in sentences, words in texts, and tables of rates."""
+"""Groups: findings about them in sentences, words in texts, and tables of groups."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QTabWidget, QWidget
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from typing import NamedTuple
 
-from fairdesk.answers import Question, best_run
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QTabWidget, QWidget
+
+from fairdesk.answers import Observed, Question, best_run, decision_tables, observed
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import method_named
+from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.store.records import RunRecord
-from fairdesk.gui.kit import layouts, theme
+from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.document import groups
+from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.workspace.groups.group_tables import GroupTables
+from fairdesk.gui.workspace.common.blocks_view import BlocksView, stops
+from fairdesk.gui.workspace.common.run_page import Run, RunPage
+from fairdesk.gui.workspace.groups.group_rows import HOW, FigureDetail
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import FindingsView, Key
 from fairdesk.gui.workspace.subgroups.terms_view import WordsView, text_columns
+from fairdesk.results.groups import GroupTable
+from fairdesk.wording import words
+from fairdesk.wording.groups.tables import counted_title, reference_of
+
+_EACH = "each attribute alone"
+_BOTH = "decision and recorded outcome"
+#: Above tables with different references.
+_APART = "The ratios are against different groups ({groups}): do not compare them between tables."
+#: With less width than this each, or than they need, tables stand below each other.
+_BESIDE = 400
+
+
+def measures(run: Run) -> bool:
+    """Return whether a run counts how groups fare."""
+    return method_named(run.method).answers is QuestionKind.RATES
+
+
+def tables_of(run: Run) -> tuple[GroupTable, ...]:
+    """Return the tables that a run counted."""
+    return tuple(each for each in run.figures if isinstance(each, GroupTable))
+
+
+class Shown(NamedTuple):
+    """Tables that are shown, and where."""
+
+    tables: tuple[GroupTable, ...]
+    view: BlocksView
+
+
+class GroupTables(RunPage):
+    """Tables of groups; before any run what the labels say, and the button that counts the rest.
+
+    Signals
+    -------
+    measure_wanted
+        A run that measures groups is wanted.
+    """
+
+    measure_wanted = Signal()
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, measures, "Run whose group metrics are shown", Question.GROUPS)
+        self._tables: tuple[GroupTable, ...] = ()
+        #: What can be shown: tables of one outcome, or of two side by side.
+        self._kinds: tuple[tuple[tuple[str, str], ...], ...] = ()
+        self._lines: list[QBoxLayout] = []
+        self._groups: tuple[tuple[str, ...], ...] = ((),)
+        self.shown: list[Shown] = []
+        self.recorded = Shown((), BlocksView(session))
+        self.kind, self.by = QComboBox(), QComboBox()
+        self.detail = FigureDetail(session)
+        below = layouts.row(self.detail, margin=(0, 0, theme.PAGE, theme.GAP))
+        self._stack_up(self._make_empty(), self._make_full(), below)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the latest run that measured groups, unless the auditor chose another."""
+        self.runs.take_runs()
+
+    def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
+        """Pick a group in the table of these attributes, by its values."""
+        self.by.setCurrentIndex(self._groups.index(attributes) if len(attributes) > 1 else 0)
+        self._lay_out()
+        for (table,), view in self.shown:
+            places = [at for at, line in enumerate(table.lines) if line.values == values]
+            if table.attributes == attributes and places:
+                key = groups.key_of("rates", table)
+                view.mark(key, places[0])
+                view.shown[key].setFocus(Qt.FocusReason.OtherFocusReason)
+                self._pick(view, key, places[0], 0)
+                return
+
+    # Parts
+
+    def _make_empty(self) -> QWidget:
+        session, method = self._session, METHODS["groups"]
+        reason = why_off(method, session.spec.model, session.spec.domain)
+        button = parts.push_button("Run group &metrics", self.measure_wanted)
+        button.setEnabled(not reason)
+        inside = QWidget()
+        column = layouts.column(
+            parts.quiet(f"{words.OBSERVED} {HOW}"),
+            self._make_observed(),
+            layouts.gap(theme.NEAR),
+            parts.heading("More metrics are available"),
+            parts.quiet(
+                f"For every group of {session.many} and every intersectional subgroup: "
+                "decisions and scores, confidence intervals, the four-fifths threshold, tests, "
+                "shortfalls, error rates and calibration. This takes seconds."
+            ),
+            on=inside,
+            margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
+            spacing=theme.GAP,
+        )
+        if reason:
+            column.addWidget(parts.Words(reason, tone="wrong"))
+        column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        return parts.scrolled(inside)
+
+    def _make_observed(self) -> QWidget:
+        """Count the labels in the data, off the window's thread: they never change."""
+        spec, measured = self._session.spec, decision_tables(self._session.runs)
+        busy, banner, view = parts.Busy(), parts.Banner(), self.recorded.view
+
+        def show(found: tuple[Observed, ...]) -> None:
+            busy.say("")
+            self.recorded = Shown(tuple(each for seen in found for each in seen.outcomes), view)
+            view.show_blocks(groups.observed(spec, found))
+
+        view.picked.connect(partial(self._pick, view))
+        busy.say("Counting…")
+        self._session.store.ask(
+            lambda store: observed(spec, store.table(), measured), show, banner.tell
+        )
+        return layouts.panel(busy, banner, view)
+
+    def _make_full(self) -> QWidget:
+        self._column = layouts.column(spacing=theme.PAGE)
+        inside = layouts.panel(
+            parts.quiet(f"{words.OBSERVED} {words.FOUR_FIFTHS} {HOW}"),
+            self._standing,
+            self._banner,
+            self._column,
+            layouts.stretch(),
+            margin=(0, 0, theme.PAGE, theme.WIDE),
+            spacing=theme.GAP,
+        )
+        return layouts.panel(
+            self._make_choices(),
+            layouts.grow(parts.scrolled(inside)),
+            margin=(0, theme.GAP, 0, 0),
+            spacing=theme.GAP,
+        )
+
+    def _make_choices(self) -> QHBoxLayout:
+        row = layouts.row(margin=(0, 0, theme.PAGE, 0), spacing=theme.NEAR)
+        for text, combo in (("&Counted", self.kind), ("&by", self.by)):
+            label = QLabel(text)
+            label.setBuddy(combo)
+            combo.setMaxVisibleItems(20)
+            parts.roomy(combo, 12 if combo is self.kind else 18)
+            combo.currentIndexChanged.connect(lambda _index: self._lay_out())
+            row.addWidget(label)
+            row.addWidget(combo)
+        self.kind.setAccessibleName("What was counted")
+        self.by.setAccessibleName("By which attributes")
+        parts.calm(self.kind, self.by)
+        row.addStretch(1)
+        row.addWidget(parts.bounded(self.runs))
+        return row
+
+    # What happens
+
+    def _take(self, run: Run) -> None:
+        asked = self._session.live_spec if isinstance(run, RunState) else run.spec
+        self.detail.edges = {} if asked is None else asked.edges
+        super()._take(run)
+
+    def _show_run(self, run: Run) -> None:
+        self._say_standing(run)
+        self._tell_failure(run, "Run again", self.measure_wanted.emit)
+        tables = tables_of(run)
+        if run.state in ("done", "stopped") and not tables:
+            again = (("Run again", self.measure_wanted.emit),)
+            self._banner.say("The run ended before the first result.", run.message, again)
+        if tables != self._tables:
+            self._tables = tables
+            self._offer()
+            self._lay_out()
+
+    def _offer(self) -> None:
+        """Offer what was counted, and the attributes; what was chosen stays where it can."""
+        spec = self._session.spec
+        texts = {_kind(table): counted_title(spec, table) for table in self._tables}
+        kinds: dict[tuple[tuple[str, str], ...], str] = {
+            (kind,): text for kind, text in texts.items()
+        }
+        if beside := _beside(tuple(texts)):
+            # what is asked first: the decisions, with what they are held against
+            kinds = {beside: _BOTH, **kinds}
+        crossed = dict.fromkeys(t.attributes for t in self._tables if len(t.attributes) > 1)
+        singles = {t.attributes[0] for t in self._tables if len(t.attributes) == 1}
+        each = _EACH if len(singles) > 1 else words.listed(tuple(singles))
+        self._kinds, self._groups = tuple(kinds), ((), *crossed)
+        only = self.kind.count() < 2
+        parts.offer(self.kind, ((text, text) for text in kinds.values()))
+        if only:
+            # what was shown while nothing else was counted was not chosen
+            self.kind.setCurrentIndex(0)
+        parts.offer(self.by, ((text, text) for text in (each, *map(words.listed, crossed))))
+
+    def _lay_out(self) -> None:
+        """Show the tables that are chosen, in the views that there are for them."""
+        kinds = self._kinds[self.kind.currentIndex()] if self._kinds else ()
+        names = self._groups[self.by.currentIndex()]
+        found = [
+            table
+            for table in self._tables
+            if _kind(table) in kinds
+            and (table.attributes == names if names else len(table.attributes) == 1)
+        ]
+        order = list(dict.fromkeys(table.attributes for table in found))
+        found.sort(key=lambda each: (order.index(each.attributes), kinds.index(_kind(each))))
+        before = [groups.key_of("", each) for shown in self.shown for each in shown.tables]
+        if [groups.key_of("", each) for each in found] != before:
+            self._make_views(found)
+        self.shown = [
+            Shown((table,), shown.view) for table, shown in zip(found, self.shown, strict=True)
+        ]
+        for (table,), view in self.shown:
+            view.show_blocks(groups.compose(self._session.spec, table))
+        self._turn()
+        # what a figure's choice tells comes after all figures for the keyboard too
+        last = [each for shown in self.shown for each in stops(shown.view)]
+        parts.in_order(*last[-1:], self.detail.rows)
+
+    def _make_views(self, found: Sequence[GroupTable]) -> None:
+        """Make a view for each table, those of the same groups in a line."""
+        parts.clear(self._column)
+        self.detail.hide()
+        self.shown, self._lines = [], []
+        for _attributes, group in groupby(found, key=lambda each: each.attributes):
+            tables = list(group)
+            references = dict.fromkeys(map(_reference, tables))
+            if len(references) > 1:
+                apart = _APART.format(groups=" and ".join(filter(None, references)))
+                self._column.addWidget(parts.quiet(apart))
+            self._lines.append(QBoxLayout(QBoxLayout.Direction.LeftToRight))
+            self._lines[-1].setSpacing(theme.WIDE)
+            self._column.addLayout(self._lines[-1])
+            for table in tables:
+                view = BlocksView(self._session)
+                view.picked.connect(partial(self._pick, view))
+                self._lines[-1].addWidget(view, 1)
+                self.shown.append(Shown((table,), view))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Put tables of the same groups below each other where both do not fit side by side."""
+        super().resizeEvent(event)
+        self._turn()
+
+    def _turn(self) -> None:
+        room = max((_BESIDE, *(shown.view.room for shown in self.shown)))
+        for line in self._lines:
+            beside = line.count() * (room + theme.WIDE) <= self.width()
+            layouts.turn(line, beside=beside)
+
+    def _pick(self, view: BlocksView, key: str, row: int, column: int) -> None:
+        """Tell how a figure came; its group is marked in all blocks about its table."""
+        for tables, each in (*self.shown, self.recorded):
+            for table in tables:
+                same = each is view and key.endswith(groups.key_of("", table))
+                for other in (name for name in each.shown if name != key):
+                    if other.endswith(groups.key_of("", table)):
+                        each.mark(other, row if same else None)
+                if same:
+                    # what a chart shows of a group is its rate
+                    name = view.head(key, column) or "Rate"
+                    self.detail.show_figure(table, table.lines[row], name)
+
+
+def _reference(table: GroupTable) -> str:
+    """Name the group that others of a table are compared with."""
+    best = reference_of(table)
+    return "" if best is None else ", ".join(best.values)
+
+
+def _beside(kinds: Sequence[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Return the decisions and the recorded outcome, if both were counted."""
+    there = {kind[0]: kind for kind in reversed(kinds)}
+    both = tuple(there[of] for of in ("decisions", "label") if of in there)
+    return both if len(both) > 1 else ()
+
+
+def _kind(table: GroupTable) -> tuple[str, str]:
+    """Tell tables of another outcome apart."""
+    return table.of, table.outcome
 
 
 class GroupsPage(QWidget):

@@ -25,7 +25,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.mitigation import NAMES, write_repair
 from fairdesk.results.mitigation import Trial

@@ -16,16 +16,14 @@ from fairdesk.document import mitigation
 from fairdesk.document.blocks import Heading
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.report_link import report_link
-from fairdesk.gui.workspace.common.run_page import RunPage
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, report_link
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
-from fairdesk.gui.workspace.mitigation.form import RepairForm
-from fairdesk.gui.workspace.mitigation.offer import (
+from fairdesk.gui.workspace.mitigation.form import (
     PAIRS,
     RULES,
     Offer,
+    RepairForm,
     offer_of,
     rules_of,
     wrong_with,

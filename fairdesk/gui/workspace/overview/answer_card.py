@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from fairdesk.answers import Answer, Drawable
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.document.blocks import Board, Listed, Tile
-from fairdesk.gui.charts.picture import Picture
-from fairdesk.gui.kit import layouts, parts, theme, tips
-from fairdesk.gui.workspace.common.statement import MARKS
+from fairdesk.gui.charts.drawn import Picture
+from fairdesk.gui.kit import hints, layouts, parts, theme
+from fairdesk.gui.workspace.common.blocks_view import MARKS
 
 #: What a press on a part of a chart does; arrow keys walk the parts.
 PRESS = "Click or press Enter to see it in detail"
@@ -154,7 +154,7 @@ class AnswerCard(parts.Card):
         self.chart.setVisible(answer.chart is not None)
         self.setAccessibleName(f"{answer.question.title} {said.label} {said.value}".strip())
         whole = "\n".join((said.sentence, *answer.details))
-        self.setToolTip(tips.plain(whole))
+        self.setToolTip(hints.plain(whole))
         self.setAccessibleDescription(whole)
 
     def _press(self, key: int) -> None:

@@ -35,9 +35,16 @@ from fairdesk.document.board import board
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.workspace.certification.page import off
-from fairdesk.gui.workspace.common.answering import Run, with_examples
-from fairdesk.gui.workspace.common.page_names import EXAMPLES, GROUPS, PROOF, REPAIR, SHARE
+from fairdesk.gui.workspace.certification import off
+from fairdesk.gui.workspace.common.run_page import (
+    EXAMPLES,
+    GROUPS,
+    PROOF,
+    REPAIR,
+    SHARE,
+    Run,
+    with_examples,
+)
 from fairdesk.gui.workspace.overview.answer_card import AnswerCard, BoardCard
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.session.session import Session

@@ -15,7 +15,7 @@ from fairdesk.audit.store.records import RunRecord
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.tables import LEFT, RIGHT, head_columns, read_only
-from fairdesk.gui.workspace.common.answering import can_go_on, shares
+from fairdesk.gui.workspace.common.run_page import can_go_on, shares
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import mitigation as mitigation_words

@@ -29,12 +29,11 @@ from fairdesk.charts.kinds.bars import Counts
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document import comparison, pairs
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.charts.picture import Picture
+from fairdesk.gui.charts.drawn import DrawnChart, Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import for_experts, page_head
-from fairdesk.gui.kit.threads.soon import Soon
+from fairdesk.gui.kit.threads import Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import tell_failure
 from fairdesk.gui.workspace.common.steps import OF_STATE

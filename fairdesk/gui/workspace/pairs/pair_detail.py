@@ -21,9 +21,8 @@ from fairdesk.document import pairs
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.report_link import report_link
-from fairdesk.gui.workspace.pairs.plausible import ShareBar
-from fairdesk.gui.workspace.pairs.side_by_side import SideBySide, side_by_side_table
+from fairdesk.gui.workspace.common.run_page import report_link
+from fairdesk.gui.workspace.pairs.side_by_side import ShareBar, SideBySide, side_by_side_table
 from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known

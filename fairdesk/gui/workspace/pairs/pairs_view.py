@@ -33,7 +33,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
-from fairdesk.gui.workspace.pairs.plausible import ShareDelegate
+from fairdesk.gui.workspace.pairs.side_by_side import ShareDelegate
 from fairdesk.gui.workspace.session.pair_columns import CHANGE, Cells, as_tsv
 from fairdesk.gui.workspace.session.pairs_model import PairsModel
 from fairdesk.gui.workspace.session.session import Session

@@ -19,8 +19,8 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.parts import Banner
-from fairdesk.gui.kit.threads.background import in_background
-from fairdesk.gui.workspace.queue.naming import waiting_text
+from fairdesk.gui.kit.threads import in_background
+from fairdesk.gui.workspace.queue.strip import waiting_text
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
 

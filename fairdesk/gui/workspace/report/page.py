@@ -22,9 +22,9 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.workspace.common.steps import Sign, Standing
-from fairdesk.gui.workspace.report.contents import ContentsDialog
+from fairdesk.gui.workspace.report.dialogs import ContentsDialog, SignDialog
 from fairdesk.gui.workspace.report.exports import (
     REPORTS,
     Export,
@@ -35,7 +35,6 @@ from fairdesk.gui.workspace.report.exports import (
     write,
 )
 from fairdesk.gui.workspace.report.preview import ReportPreview
-from fairdesk.gui.workspace.report.sign_dialog import SignDialog
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
 from fairdesk.gui.workspace.report_form.categories import offer_of
 from fairdesk.gui.workspace.report_form.draft import ReportDraft

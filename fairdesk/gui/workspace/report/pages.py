@@ -35,7 +35,7 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import theme
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.threads import in_background
 from fairdesk.wording import words
 
 #: The zoom that fits a page into the width; others are relative to paper held in the hand.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
@@ -15,15 +17,241 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.document.blocks import Facts, Report
+from fairdesk.audit.store.store import Store
+from fairdesk.document.blocks import (
+    Block,
+    Board,
+    Callout,
+    Chart,
+    Code,
+    Facts,
+    Formula,
+    Grid,
+    Heading,
+    Note,
+    PairCard,
+    Report,
+    SignatureLine,
+    Statement,
+    Text,
+)
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit import hints, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
+from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.workspace.report.pages import FIT, ZOOMS, PagesView
-from fairdesk.gui.workspace.report.twin import section_text
-from fairdesk.gui.workspace.report.typesetting import Made, Setter, possible
+from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.report.document import make_report
+from fairdesk.report.render.pdf import Preview
 from fairdesk.wording import words
+
+
+def twin(report: Report) -> str:
+    """Write a report's whole content as text: a line per sentence, cells parted by bars."""
+    lines = [report.title, report.kind, f"{report.status}. {report.promise}".strip()]
+    if report.board is not None:
+        lines += ["", *board_lines(report.board), ""]
+    lines += [f"{fact.name}: {fact.value}" for fact in report.cover]
+    for number, section in enumerate(report.sections, start=1):
+        lines += ["", f"{number}. {section.title}"]
+        for block in section.blocks:
+            lines += _lines(block)
+    return "\n".join(lines)
+
+
+def section_text(report: Report, number: int) -> str:
+    """Write one section, by its number from 1, as text."""
+    section = report.sections[number - 1]
+    lines = [f"{number}. {section.title}"]
+    for block in section.blocks:
+        lines += _lines(block)
+    return "\n".join(lines)
+
+
+def board_lines(board: Board) -> Iterator[str]:
+    """Write the board page as text."""
+    yield from (board.question, board.answer)
+    yield from (f"{tile.number} {tile.text}" for tile in board.tiles)
+    yield from [] if board.chart is None else [f"Chart: {board.chart.alt}"]
+    for listed in board.lists:
+        yield from (f"{listed.title}:", *listed.items)
+
+
+def _lines(block: Block) -> Iterator[str]:
+    match block:
+        case Text():
+            yield f"{block.lead} {block.text}".strip()
+        case Heading():
+            yield from ("", block.text)
+        case Statement():
+            label = f"{block.label}: {block.number}. " if block.number else ""
+            yield f"{label}{block.sentence}{_kind(block.evidence)}"
+            yield from block.details
+        case Callout():
+            yield f"{block.word} {block.text}"
+        case Facts():
+            yield from (f"{fact.name}: {fact.value}" for fact in block.facts)
+        case Grid():
+            yield f"Table: {block.caption}{_kind(block.evidence)}"
+            yield from (" | ".join(cells) for cells in (block.header, *block.rows))
+        case Chart():
+            yield f"Chart: {block.caption}{_kind(block.evidence)}. {block.alt}"
+        case PairCard():
+            yield from _pair(block)
+        case Formula() | Code() | Note() | SignatureLine():
+            yield _line(block)
+
+
+def _line(block: Formula | Code | Note | SignatureLine) -> str:
+    match block:
+        case Formula():
+            return f"{block.name}: {block.alt}. {block.text}"
+        case Code():
+            return block.text
+        case Note():
+            return f"{block.title} ({block.dated}): {block.text} {block.source} {block.url}".strip()
+        case SignatureLine():
+            return f"Signed: {block.name}, {block.role}, {block.date}"
+
+
+def _pair(block: PairCard) -> Iterator[str]:
+    yield f"{block.title}. {block.detail} {block.note}".strip()
+    yield f"Attribute | {block.first} | {block.second}"
+    for row in (*block.rows, *block.outcome):
+        changed = " (changed)" if row.changed else ""
+        yield f"{row.name} | {row.first} | {row.second}{changed}"
+
+
+def _kind(evidence: str) -> str:
+    return f" ({evidence})" if evidence else ""
+
+
+#: Pixels to the inch that pages have at least: sharp where a page is read in a window's half.
+_LEAST_RESOLUTION = 110.0
+#: And at most: sharp at 200 % on a screen with two pixels in place of one.
+_MOST_RESOLUTION = 400.0
+#: Points of an inch.
+_POINTS = 72
+
+
+@dataclass(frozen=True)
+class Made:
+    """A report as it was at a moment.
+
+    Attributes
+    ----------
+    report : Report
+        Its content.
+    setting : Preview
+        Its pages as typst has set them, from which they are drawn again with other resolutions.
+    pages : tuple[bytes, ...]
+        A picture of each, as PNG.
+    resolution : float
+        Their pixels to the inch.
+    places : dict[str, int]
+        Which page, from 1, everything is on; see `fairdesk.report.render.pdf.Preview.places`.
+    text : str
+        The whole of it as plain text.
+    changes : int
+        How often the audit had been changed by then; see `report_draft.Told`.
+    """
+
+    report: Report
+    setting: Preview
+    pages: tuple[bytes, ...]
+    resolution: float
+    places: Mapping[str, int]
+    text: str
+    changes: int
+
+
+class Setter(QObject):
+    """Sets pages.
+
+    Signals
+    -------
+    began, ended
+        It is at work; it is not.
+    made : Made
+        What was asked for last.
+    failed : FairDeskError
+        Why it could not be made.
+    """
+
+    began = Signal()
+    ended = Signal()
+    made = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, session: Session, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._given_up = threading.Event()
+        self._latest = Latest(self)
+        self._latest.began.connect(self.began)
+        self._latest.ended.connect(self.ended)
+
+    def ask(self, resolution: float) -> None:
+        """Make the report from the audit file, and its pages."""
+        path, given_up = self._session.path, self._anew()
+
+        def make() -> Made | None:
+            store = Store.open(path)
+            try:
+                changes = read_state(store).changes
+                report = None if given_up.is_set() else make_report(store)
+            finally:
+                store.close()
+            if report is None or given_up.is_set():
+                return None
+            return _set(report, resolution, changes)
+
+        self._latest.ask(make, self._tell, self.failed.emit)
+
+    def sharpen(self, made: Made, resolution: float) -> None:
+        """Make the pages of the same report again, with more pixels."""
+        given_up = self._anew()
+        self._latest.ask(
+            lambda: None if given_up.is_set() else _drawn(made, resolution),
+            self._tell,
+            self.failed.emit,
+        )
+
+    def cancel(self) -> None:
+        """Forget what was asked for."""
+        self._given_up.set()
+        self._latest.drop()
+
+    def _anew(self) -> threading.Event:
+        """Let an earlier wish go as soon as it can be, and give the new one's own flag."""
+        self._given_up.set()
+        self._given_up = threading.Event()
+        return self._given_up
+
+    def _tell(self, made: Made | None) -> None:
+        if made is not None:
+            self.made.emit(made)
+
+
+def _set(report: Report, resolution: float, changes: int) -> Made:
+    """Set the pages of a report, and draw them."""
+    setting = Preview(report)
+    wanted = possible(resolution)
+    drawn = tuple(setting.pictures(wanted / _POINTS))
+    return Made(report, setting, drawn, wanted, setting.places(), twin(report), changes)
+
+
+def _drawn(made: Made, resolution: float) -> Made:
+    """Draw the pages of the same report anew."""
+    wanted = possible(resolution)
+    return replace(made, pages=tuple(made.setting.pictures(wanted / _POINTS)), resolution=wanted)
+
+
+def possible(resolution: float) -> float:
+    """Return the resolution that pages get where this one is wanted."""
+    return min(max(resolution, _LEAST_RESOLUTION), _MOST_RESOLUTION)
+
 
 #: Milliseconds between a change in the form and new pages: some changes come in pairs.
 _SETTLES = 600
@@ -253,7 +481,7 @@ class ReportPreview(QWidget):
                 if section.key in places:
                     self._listed.append((number, section.title))
                     self.contents.addItem(f"{number}  {section.title}", places[section.key])
-                    tip = tips.plain(f"{section.title}, page {places[section.key]}")
+                    tip = hints.plain(f"{section.title}, page {places[section.key]}")
                     self.contents.setItemData(
                         self.contents.count() - 1, tip, Qt.ItemDataRole.ToolTipRole
                     )

@@ -23,7 +23,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.threads.background import Task, in_background
+from fairdesk.gui.kit.threads import Task, in_background
 from fairdesk.report.verified import summary as verified
 from fairdesk.report.verified.summary import VerificationReport
 from fairdesk.wording import words

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
 
 from fairdesk.audit.store.records import Categories
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit import hints, layouts, parts, theme
 from fairdesk.gui.kit.tables import RIGHT
 from fairdesk.report.content.published import RACES, SEXES, propose_categories
 from fairdesk.wording import words
@@ -137,7 +137,7 @@ class CategoriesEditor(QWidget):
             text = _shown(value, said)
             with QSignalBlocker(field):
                 field.setEditText(text)
-            field.setToolTip(tips.plain(text))
+            field.setToolTip(hints.plain(text))
             if (line := field.lineEdit()) is not None:
                 line.setCursorPosition(0)
 

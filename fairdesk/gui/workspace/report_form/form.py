@@ -12,11 +12,8 @@ from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QRadioButton
 from fairdesk.audit.store.records import Details, TemplateKey
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.report_form.categories import CategoriesEditor, Offer
-from fairdesk.gui.workspace.report_form.completeness import Completeness
-from fairdesk.gui.workspace.report_form.draft import ReportDraft
-from fairdesk.gui.workspace.report_form.fields import FieldEditor
-from fairdesk.gui.workspace.report_form.logo import LogoEditor
-from fairdesk.gui.workspace.report_form.signers import SignersEditor
+from fairdesk.gui.workspace.report_form.draft import Completeness, ReportDraft
+from fairdesk.gui.workspace.report_form.fields import FieldEditor, LogoEditor, SignersEditor
 from fairdesk.report.content.fields import FIELDS, asked, fault, fields_of, missing, seen, unsigned
 from fairdesk.report.content.form import Field
 from fairdesk.report.content.kinds import TEMPLATES

@@ -15,10 +15,9 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import tips
-from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import aligned
-from fairdesk.gui.kit.threads.store_thread import StoreThread
+from fairdesk.gui.kit import hints
+from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.kit.tables import Index, TableModel, aligned
 from fairdesk.gui.workspace.session.pair_columns import MARKS, PairRole, columns_of
 
 #: Rows per page.
@@ -189,7 +188,7 @@ class PairsModel(TableModel):
         elif role == Qt.ItemDataRole.ForegroundRole and row.pair.mark == "dismissed":
             cell = QGuiApplication.palette().brush(QPalette.ColorRole.PlaceholderText)
         elif role == Qt.ItemDataRole.ToolTipRole:
-            cell = tips.plain((self.columns[column].full or self.columns[column].text)(row.pair))
+            cell = hints.plain((self.columns[column].full or self.columns[column].text)(row.pair))
         elif role == Qt.ItemDataRole.AccessibleTextRole:
             mark = MARKS[row.pair.mark][1] if column == 0 else row.texts[column]
             cell = f"{self.columns[column].title}: {mark}"

@@ -22,7 +22,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.hearing import AtWork
 from fairdesk.cluster.worker import ClusterWorker, in_parts
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit.threads.background import unexpected
+from fairdesk.gui.kit.threads import unexpected
 
 _log = logging.getLogger(__name__)
 #: Milliseconds between two looks at how far the run is.

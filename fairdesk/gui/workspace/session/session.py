@@ -15,8 +15,8 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.kit.threads.soon import Ahead
-from fairdesk.gui.kit.threads.store_thread import StoreThread
+from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.kit.threads import Ahead
 from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from fairdesk.gui.workspace.session.study import Study

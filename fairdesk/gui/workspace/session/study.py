@@ -20,8 +20,8 @@ from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.data.table import Table
 from fairdesk.document.pairs import DataRow
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit.threads.background import Task, in_background
-from fairdesk.gui.kit.threads.store_thread import StoreThread
+from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.kit.threads import Task, in_background
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.results.events import Rows
 from fairdesk.wording import words

@@ -12,7 +12,7 @@ from fairdesk.audit.sandbox.process import COMPARING_GUEST
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError, WorkerError
-from fairdesk.gui.kit.threads.background import in_background
+from fairdesk.gui.kit.threads import in_background
 from fairdesk.report.content.status import any_final
 
 #: Milliseconds between two looks at how far it is.

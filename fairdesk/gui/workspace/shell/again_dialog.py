@@ -19,12 +19,10 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.gui.forms.method_picker import MethodPicker
-from fairdesk.gui.forms.near_field import NearField
+from fairdesk.gui.forms.method_picker import MethodPicker, NearField, ending
 from fairdesk.gui.forms.rules_form import RulesForm
-from fairdesk.gui.forms.timing import ending
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import can_go_on
+from fairdesk.gui.workspace.common.run_page import can_go_on
 from fairdesk.wording import words
 
 _LENGTHS: tuple[tuple[str, float | None], ...] = (

@@ -2,20 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFormLayout, QWidget
+from PySide6.QtWidgets import QFormLayout, QHeaderView, QTableWidget, QTableWidgetItem, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
-from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit import hints, layouts, parts, theme
 from fairdesk.gui.kit.pages import for_experts, page_head
-from fairdesk.gui.workspace.common.short_table import short_table
+from fairdesk.gui.kit.tables import RIGHT, head_columns, height_around, read_only
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.wording import figures, words
 from fairdesk.wording.attributes import compared_values, role_text, texts_summary
+
+
+def short_table(
+    name: str,
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Collection[int] = (),
+    wide: int = 3,
+) -> QTableWidget:
+    """Make a short table.
+
+    The columns at ``right`` hold numbers and are set flush right; the one at ``wide`` takes the
+    room that is left.
+    """
+    table = QTableWidget(len(rows), len(header))
+    read_only(table, name, line=9, whole=True)
+    head_columns(table, header, right)
+    for row, texts in enumerate(rows):
+        for place, text in enumerate(texts):
+            item = QTableWidgetItem(text)
+            item.setToolTip(hints.plain(text))
+            if place in right:
+                item.setTextAlignment(RIGHT)
+            table.setItem(row, place, item)
+    line = table.verticalHeader().defaultSectionSize()
+    head = table.horizontalHeader()
+    head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    head.setSectionResizeMode(min(wide, len(header) - 1), QHeaderView.ResizeMode.Stretch)
+    if rows:
+        table.setCurrentCell(0, 0)
+        table.clearSelection()
+    table.setFixedHeight(line * len(rows) + height_around(table))
+    return table
+
 
 #: Names with what is said of them.
 Facts = tuple[tuple[str, str], ...]
@@ -142,7 +177,7 @@ class DataPage(QWidget):
         )
         for row, each in enumerate(attributes):
             if each.kind is not Kind.TEXT and (cell := self.attributes.item(row, 3)) is not None:
-                cell.setToolTip(tips.plain(", ".join(each.values) or values_text(each)))
+                cell.setToolTip(hints.plain(", ".join(each.values) or values_text(each)))
         inside, data = QWidget(), data_facts(spec)
         column = layouts.column(
             page_head("Data and model"),

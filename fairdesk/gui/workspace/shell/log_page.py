@@ -30,11 +30,10 @@ from PySide6.QtWidgets import (
 
 from fairdesk.audit.store.records import LogEntry
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import layouts, parts, theme, tips
+from fairdesk.gui.kit import hints, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.kit.table_model import Index, TableModel
-from fairdesk.gui.kit.tables import LEFT, read_only
+from fairdesk.gui.kit.tables import LEFT, Index, TableModel, read_only
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.tables import guarded
 from fairdesk.wording import words
@@ -85,7 +84,7 @@ class LogModel(TableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return entry.what if index.column() else local_time(entry.at)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return tips.plain(entry.what if index.column() else f"{entry.at} (UTC)")
+            return hints.plain(entry.what if index.column() else f"{entry.at} (UTC)")
         return None
 
 

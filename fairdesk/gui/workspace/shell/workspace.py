@@ -25,8 +25,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import actions_of, buttons_of
 from fairdesk.gui.kit.parts import open_dialog
 from fairdesk.gui.kit.settings import Glance
-from fairdesk.gui.workspace.common.answering import estimates, proves
-from fairdesk.gui.workspace.common.page_names import (
+from fairdesk.gui.workspace.common.run_page import (
     COMPARE,
     DATA,
     LOG,
@@ -35,13 +34,15 @@ from fairdesk.gui.workspace.common.page_names import (
     PAGES,
     REPAIR,
     REPORT,
+    estimates,
+    proves,
 )
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.mitigation.page import repairs
 from fairdesk.gui.workspace.queue.runner import Runner
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.shell import standings
+from fairdesk.gui.workspace.shell import audit_pages
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.audit_pages import AuditPages
 from fairdesk.gui.workspace.shell.run_bar import RunBar
@@ -423,7 +424,7 @@ class Workspace(AuditPages):
         if at:
             going = Standing(f"run {at} of {len(runs)}", OF_STATE[state.state])
             self.steps.stand(NAMES.index(COMPARE), going)
-        self.steps.stand(NAMES.index(PAGES[answers]), standings.of_live(state, answers))
+        self.steps.stand(NAMES.index(PAGES[answers]), audit_pages.of_live(state, answers))
 
     def _end(self, state: RunState) -> None:
         ended = self.queue.running
@@ -442,7 +443,7 @@ class Workspace(AuditPages):
         session, busy = self._session, self.busy
         stands = {
             REPORT: self.report.standing,
-            **standings.of_audit(session.spec, session.runs, outdated=bool(self.repair.outdated)),
+            **audit_pages.of_audit(session.spec, session.runs, outdated=bool(self.repair.outdated)),
         }
         if busy:
             # what a run fills says itself how it goes

@@ -17,9 +17,8 @@ from fairdesk.data.columns.rereading import differing_part
 from fairdesk.document import terms
 from fairdesk.document.blocks import Heading, Text
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.workspace.common.answering import Run
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import RunPage
+from fairdesk.gui.workspace.common.run_page import Run, RunPage
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
 from fairdesk.results.subgroups import TermRate

@@ -27,12 +27,12 @@ from fairdesk.audit.environments.environments import Environment, Requirement
 from fairdesk.audit.sandbox.confinement import Confinement, Hold
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError, TrustRequiredError
-from fairdesk.gui.forms.values_dialog import ValuesDialog
+from fairdesk.gui.forms.dialogs import ValuesDialog
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.wizard.dialog import Wizard
-from fairdesk.gui.wizard.model.inputs.dialog import InputDialog
-from fairdesk.gui.wizard.model.inputs.mapping_table import CONSTANT, HOW, MADE_FROM, OPEN
+from fairdesk.gui.wizard.model.inputs_dialog import InputDialog
+from fairdesk.gui.wizard.model.mapping_table import CONSTANT, HOW, MADE_FROM, OPEN
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import input_check
 from fairdesk.models.inputs.mapping.propose import propose

@@ -5,7 +5,7 @@ import pytest
 
 from fairdesk.answers import all_off
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.gui.workspace.common import answering
+from fairdesk.gui.workspace.common import run_page
 from fairdesk.repeatability import Repeatability
 from fairdesk.wording import mitigation as mitigation_words
 from tests.report import building, repairs
@@ -34,8 +34,8 @@ def test_a_model_that_wavers_is_estimated_with_repeats_and_told_off_once(tmp_pat
         model = msgspec.structs.replace(asked.model, repeatability=wavers)
         return msgspec.structs.replace(asked, model=model)
 
-    assert answering.estimates(asked) == "estimate"
-    assert answering.estimates(found()) == "repeats"
+    assert run_page.estimates(asked) == "estimate"
+    assert run_page.estimates(found()) == "repeats"
     (reason,) = all_off(found(), QuestionKind.EXAMPLES)
     assert (
         reason

@@ -19,7 +19,7 @@ from fairdesk.document.blocks import (
     chart_block,
 )
 from fairdesk.gui.kit.parts import Fold, Words
-from fairdesk.gui.workspace.common import statement
+from fairdesk.gui.workspace.common import blocks_view
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.session.session import Session
 from tests.gui.counting import table
@@ -179,12 +179,12 @@ def test_the_same_blocks_with_other_figures_keep_their_place(view):
     assert view.shown == before
     assert before["more"].item(0, 1).text() == before["rates"].item(0, 1).text() == "1,300"
     assert names(before["rates"])[before["rates"].currentRow()] == "80 and over"
-    card = view.findChild(statement.Statement)
+    card = view.findChild(blocks_view.Statement)
     assert card.accessibleName() == "□ Observed: Not so low."
     # another table is another widget
     view.show_blocks([GRID])
     assert view.shown["rates"] is not before["rates"]
-    assert not view.findChildren(statement.Statement)[1:]
+    assert not view.findChildren(blocks_view.Statement)[1:]
 
 
 def test_appended_blocks_are_made_when_their_fold_is_opened(view):

@@ -10,9 +10,9 @@ from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.document.comparison import compose
-from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES
+from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
-from fairdesk.gui.workspace.compare.runs_view import budget_text
+from fairdesk.gui.workspace.compare.page import budget_text
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability

@@ -10,9 +10,8 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.kinds.lines import Mark
 from fairdesk.document.shares import course_of_estimate
 from fairdesk.gui.kit import parts
-from fairdesk.gui.workspace.common.answering import shares
-from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, SHARE
-from fairdesk.gui.workspace.common.statement import Statement
+from fairdesk.gui.workspace.common.blocks_view import Statement
+from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES, SHARE, shares
 from fairdesk.gui.workspace.overview.page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.shell.workspace import Workspace

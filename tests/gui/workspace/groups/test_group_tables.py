@@ -18,10 +18,10 @@ from fairdesk.document import groups
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
 from fairdesk.gui.kit.parts import Fold, Words
+from fairdesk.gui.workspace.common.blocks_view import Statement
 from fairdesk.gui.workspace.common.data_rows import MOST
-from fairdesk.gui.workspace.common.statement import Statement
 from fairdesk.gui.workspace.groups.group_rows import RowsDialog, rows_behind
-from fairdesk.gui.workspace.groups.group_tables import GroupTables
+from fairdesk.gui.workspace.groups.page import GroupTables
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.groups import Bin, GroupLine, GroupTable

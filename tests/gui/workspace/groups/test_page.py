@@ -15,7 +15,7 @@ from fairdesk.data.table import Kind
 from fairdesk.document import subgroup, subgroups
 from fairdesk.gui.kit.parts import Fold
 from fairdesk.gui.workspace.common.data_rows import MOST, rows_inside, shown_columns
-from fairdesk.gui.workspace.common.page_names import GROUPS, NAMES, OVERVIEW
+from fairdesk.gui.workspace.common.run_page import GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.overview.page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar

@@ -18,12 +18,11 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching
 from fairdesk.errors import ReportError
 from fairdesk.gui.kit.parts import Fold
-from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, NAMES, REPAIR
+from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES, REPAIR
 from fairdesk.gui.workspace.common.steps import Sign
 from fairdesk.gui.workspace.mitigation import export as repair_export
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
-from fairdesk.gui.workspace.mitigation.form import RepairForm
-from fairdesk.gui.workspace.mitigation.offer import offer_of, rules_of
+from fairdesk.gui.workspace.mitigation.form import RepairForm, offer_of, rules_of
 from fairdesk.gui.workspace.mitigation.page import since
 from fairdesk.gui.workspace.overview.page import next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog

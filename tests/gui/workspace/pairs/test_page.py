@@ -13,7 +13,7 @@ from fairdesk.audit.store.pair import MinimalPair
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.document.pairs import STRONGEST, WHY
-from fairdesk.gui.workspace.common.page_names import EXAMPLES
+from fairdesk.gui.workspace.common.run_page import EXAMPLES
 from fairdesk.gui.workspace.session import study, weighing
 from fairdesk.gui.workspace.session.pair_columns import PairRole
 from fairdesk.individual.surrogates.explanation import Explanation

@@ -20,14 +20,12 @@ from fairdesk.audit.store.records import Categories, Choice, Details, Signer
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.gui.kit import parts, theme
-from fairdesk.gui.workspace.common.page_names import EXAMPLES, NAMES, REPORT
-from fairdesk.gui.workspace.report import typesetting
-from fairdesk.gui.workspace.report.contents import ContentsDialog
+from fairdesk.gui.workspace.common.run_page import EXAMPLES, NAMES, REPORT
+from fairdesk.gui.workspace.report import preview
+from fairdesk.gui.workspace.report.dialogs import ContentsDialog
 from fairdesk.gui.workspace.report.exports import FILES, REPORTS, write
 from fairdesk.gui.workspace.report.pages import FIT, PagesView
-from fairdesk.gui.workspace.report.preview import page_of
-from fairdesk.gui.workspace.report.twin import section_text, twin
-from fairdesk.gui.workspace.report.typesetting import possible
+from fairdesk.gui.workspace.report.preview import page_of, possible, section_text, twin
 from fairdesk.gui.workspace.report_form.categories import UNKNOWN, CategoriesEditor, Offer, offer_of
 from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.report_form.fields import FieldEditor
@@ -57,7 +55,7 @@ def wait(condition):
 @pytest.fixture
 def no_pages(monkeypatch):
     """Leave out the pages, which take a second."""
-    monkeypatch.setattr(typesetting.Setter, "ask", lambda *_args: None)
+    monkeypatch.setattr(preview.Setter, "ask", lambda *_args: None)
 
 
 @pytest.fixture
@@ -722,7 +720,7 @@ def test_pages_that_cannot_be_made_are_told(audit, monkeypatch):
 
     preview = audit.report.preview
     wait(lambda: preview.shown is not None)
-    monkeypatch.setattr(typesetting, "make_report", fail)
+    monkeypatch.setattr(preview, "make_report", fail)
     preview.refresh()
     wait(preview.banner.isVisible)
     assert "No pages." in preview.banner.accessibleName()

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLineEdit
 
-from fairdesk.gui.workspace.report.sign_dialog import SignDialog
+from fairdesk.gui.workspace.report.dialogs import SignDialog
 from tests.report.keys import PASSPHRASE, make_key
 
 

@@ -6,7 +6,7 @@ from PySide6.QtGui import QAction
 from fairdesk.gui.commands import Commands, Found
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
-from fairdesk.gui.workspace.common.page_names import DATA, EXAMPLES, GROUPS, NAMES
+from fairdesk.gui.workspace.common.run_page import DATA, EXAMPLES, GROUPS, NAMES
 from fairdesk.wording.rules import rule_phrase
 from tests.gui.group_figures import FIGURES
 from tests.gui.workspace.groups import test_page

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.workspace.common import page_names
+from fairdesk.gui.workspace.common import run_page
 from fairdesk.gui.workspace.common.steps import draw_icon
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 
@@ -34,7 +34,7 @@ def test_titles_stand_at_one_place_whatever_stands_beside_them(qtbot, known):
             middle = title.mapTo(known, QPoint(0, title.height() // 2))
             places[name] = (middle.x(), middle.y())
     assert len(places) >= 7
-    assert page_names.EXAMPLES in places
+    assert run_page.EXAMPLES in places
     assert len(set(places.values())) == 1, places
 
 
@@ -54,9 +54,9 @@ def test_every_page_has_an_icon_in_the_colour_of_the_theme(qtbot, themed):
     from PySide6.QtCore import QRectF
     from PySide6.QtGui import QColor, QImage, QPainter
 
-    assert len(page_names.ICONS) == len(page_names.NAMES)
+    assert len(run_page.ICONS) == len(run_page.NAMES)
     pictures = []
-    for name in page_names.ICONS:
+    for name in run_page.ICONS:
         image = QImage(40, 40, QImage.Format.Format_ARGB32)
         image.fill(0)
         painter = QPainter(image)

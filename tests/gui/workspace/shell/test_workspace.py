@@ -35,7 +35,7 @@ from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
-from fairdesk.gui.workspace.common.page_names import COMPARE, EXAMPLES, GROUPS, NAMES, OVERVIEW
+from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.overview.page import next_step
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES

@@ -1,0 +1,327 @@
+"""Dialogs that ask for one answer: how cells are written, names of decisions, some values."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QWidget,
+)
+
+from fairdesk.data.columns.kinds import as_numbers
+from fairdesk.data.columns.number_formats import written_like
+from fairdesk.data.columns.rereading import number_text, place_words
+from fairdesk.data.table import Column, ColumnReading, Dialect, NumberFormat
+from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.parts import Words, calm, labelled, quiet, scrolled
+
+
+class FormDialog(QDialog):
+    """A dialog that is answered or cancelled; what is wrong with the answer stands in it.
+
+    A dialog of its own adds its fields to `body`, then calls `_add_buttons`.
+
+    Attributes
+    ----------
+    body : QVBoxLayout
+        The fields, from the top.
+    ok_button : QPushButton
+        Takes the answer.
+    """
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        # the help can be read meanwhile
+        self.setWindowModality(Qt.WindowModality.WindowModal)
+        self.body = layouts.column(on=self, margin=theme.WIDE, spacing=theme.GAP)
+        self._wrong = Words(tone="wrong")
+        self._buttons = QDialogButtonBox(
+            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel
+        )
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+        self.ok_button = self._buttons.button(QDialogButtonBox.StandardButton.Ok)
+
+    def _add_buttons(self) -> None:
+        """Add what is wrong, and the buttons, below the fields."""
+        self.body.addWidget(self._wrong)
+        self.body.addWidget(self._buttons)
+
+    def _refuse(self, wrong: str) -> None:
+        """Say what is wrong with the answer, which cannot be taken then; empty: nothing is."""
+        self._wrong.say(wrong)
+        self.ok_button.setEnabled(not wrong)
+
+
+_HEADS = ("Cell", "Cells", "Where", "In another format", "Number")
+_NUMBER = len(_HEADS) - 1
+_GROUPINGS = {".": ("", ",", " ", "'"), ",": ("", ".", " ", "'")}
+
+
+class CellsDialog(FormDialog):
+    """Asks about one column of numbers."""
+
+    def __init__(self, column: Column, dialect: Dialect, parent: QWidget) -> None:
+        super().__init__(f"Cells of “{column.name}”", parent)
+        self._column, self._before = column, dialect.reading(column.name)
+        self.format = QComboBox()
+        self.format.addItem("As found in the file", None)
+        for mark, groupings in _GROUPINGS.items():
+            for grouping in groupings:
+                form = NumberFormat(mark, grouping)
+                self.format.addItem(written_like(form), form)
+        if self._before.format is not None:
+            if self.format.findData(self._before.format) < 0:
+                self.format.addItem(written_like(self._before.format), self._before.format)
+            self.format.setCurrentIndex(self.format.findData(self._before.format))
+        calm(self.format)
+        self.cells = self._table(dialect)
+        self.body.addWidget(
+            quiet(
+                "These cells are not numbers, but the other cells of the column are. Enter "
+                "the number that a cell means; a cell without a number counts as missing."
+            )
+        )
+        self.body.addWidget(self.cells, 1)
+        self.body.addLayout(labelled("Numbers are &written like", self.format))
+        self._add_buttons()
+        self.resize(560, 480)
+        self.cells.itemChanged.connect(self._check)
+        self._check()
+
+    def reading(self) -> ColumnReading:
+        """Return what was decided of the column."""
+        cells = {
+            each.text: _number(self._written(row)) for row, each in enumerate(self._column.odd)
+        }
+        # those that are too many to be listed stay missing, or mended, together
+        return msgspec.structs.replace(
+            self._before,
+            format=self.format.currentData(),
+            odd=self._before.odd or "missing",
+            cells=cells,
+        )
+
+    def _table(self, dialect: Dialect) -> QTableWidget:
+        table = QTableWidget(len(self._column.odd), len(_HEADS))
+        table.setAccessibleName(f"Cells of {self._column.name} that are not numbers")
+        table.setHorizontalHeaderLabels(_HEADS)
+        table.verticalHeader().hide()
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setTabKeyNavigation(False)
+        table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
+        table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        for row, each in enumerate(self._column.odd):
+            place = place_words(dialect, each.lines, each.rows)
+            other = "" if each.proposed is None else number_text(each.proposed)
+            cells = (f"“{each.text[:80]}”", f"{each.rows:,}", place, other)
+            for at, text in enumerate(cells):
+                item = QTableWidgetItem(text)
+                item.setFlags(item.flags() & ~Qt.ItemFlag.ItemIsEditable)
+                table.setItem(row, at, item)
+            value = QTableWidgetItem("" if each.value is None else number_text(each.value))
+            table.setItem(row, _NUMBER, value)
+        if self._column.odd:
+            table.setCurrentCell(0, _NUMBER)
+        return table
+
+    def _written(self, row: int) -> str:
+        item = self.cells.item(row, _NUMBER)
+        return "" if item is None else item.text().strip()
+
+    def _check(self) -> None:
+        strange = [
+            text
+            for row in range(self.cells.rowCount())
+            if (text := self._written(row)) and _number(text) is None
+        ]
+        self._refuse(f"“{strange[0][:40]}” is not a number." if strange else "")
+
+
+def _number(text: str) -> float | None:
+    """Read what was written: a number, or nothing."""
+    for mark in ".,":
+        numbers = as_numbers([text], mark)
+        if numbers is not None:
+            return float(numbers[0])
+    return None
+
+
+class NamesDialog(FormDialog):
+    """Asks what a model's classes are called: each by a name of its own, or none.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What they are called so far, or what is offered; may be empty.
+    """
+
+    def __init__(self, classes: Sequence[str], names: Sequence[str], parent: QWidget) -> None:
+        super().__init__("Name the decisions", parent)
+        self._classes = tuple(classes)
+        self.body.addWidget(
+            quiet(
+                "Window and report show these names instead of the model’s own. Leave all empty "
+                "to keep its own."
+            )
+        )
+        inside = QWidget()
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(0, 0, theme.NEAR, 0)
+        grid.setHorizontalSpacing(theme.GAP)
+        self.fields: list[QLineEdit] = []
+        for row, own in enumerate(self._classes):
+            label, field = QLabel(own), QLineEdit()
+            label.setBuddy(field)
+            field.setText(names[row] if row < len(names) else "")
+            field.setAccessibleName(f"Name of the decision “{own}”")
+            field.textChanged.connect(self._check)
+            grid.addWidget(label, row, 0)
+            grid.addWidget(field, row, 1)
+            self.fields.append(field)
+        self.body.addWidget(scrolled(inside), 1)
+        self._add_buttons()
+        self._check()
+        self.resize(420, 320)
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names, one for each class; empty where its own are kept."""
+        said = tuple(field.text().strip() for field in self.fields)
+        return said if any(said) else ()
+
+    def _check(self) -> None:
+        said = self.names()
+        wrong = ""
+        if said and not all(said):
+            wrong = "Name every decision, or none."
+        elif len(set(said)) < len(said):
+            wrong = "Two decisions have the same name."
+        self._refuse(wrong)
+
+
+#: From so many values on there is a field to find some.
+_MANY = 12
+
+
+class ValueList(QWidget):
+    """Values with a tick each; of many, some can be found by their letters.
+
+    Signals
+    -------
+    changed
+        Ticks were set or taken away.
+    """
+
+    changed = Signal()
+
+    def __init__(self, name: str, values: Sequence[str], ticked: Collection[str]) -> None:
+        super().__init__()
+        self.list = QListWidget()
+        self.list.setAccessibleName(f"Values of {name}")
+        # a view that knows that rows are alike lays out ten thousand of them at once
+        self.list.setUniformItemSizes(True)
+        chosen = set(ticked)
+        for value in values:
+            item = QListWidgetItem(value)
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+            state = Qt.CheckState.Checked if value in chosen else Qt.CheckState.Unchecked
+            item.setCheckState(state)
+            self.list.addItem(item)
+        self.list.itemChanged.connect(self.changed)
+        self.search = QLineEdit()
+        self.search.setPlaceholderText("part of a value")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self.all_button, self.none_button = QPushButton("&All"), QPushButton("&None")
+        for button, state in (
+            (self.all_button, Qt.CheckState.Checked),
+            (self.none_button, Qt.CheckState.Unchecked),
+        ):
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _checked=False, state=state: self._set_all(state))
+        column = layouts.column(on=self, spacing=theme.NEAR)
+        if len(values) >= _MANY:
+            column.addLayout(labelled("F&ind", self.search))
+        column.addWidget(self.list, 1)
+        row = layouts.row(self.all_button, self.none_button, layouts.stretch())
+        column.addLayout(row)
+
+    def values(self) -> tuple[str, ...]:
+        """Return the values that are ticked, shown or not."""
+        items = [self.list.item(row) for row in range(self.list.count())]
+        return tuple(item.text() for item in items if item.checkState() == Qt.CheckState.Checked)
+
+    def _set_all(self, state: Qt.CheckState) -> None:
+        """Tick, or not, all that are shown."""
+        blocked = QSignalBlocker(self.list)
+        for row in range(self.list.count()):
+            if not self.list.isRowHidden(row):
+                self.list.item(row).setCheckState(state)
+        del blocked
+        self.list.viewport().update()
+        self.changed.emit()
+
+    def _filter(self, text: str) -> None:
+        wanted = text.casefold().strip()
+        for row in range(self.list.count()):
+            self.list.setRowHidden(row, wanted not in self.list.item(row).text().casefold())
+
+
+class ValuesDialog(FormDialog):
+    """Asks which of a column's values are meant: at least one.
+
+    Parameters
+    ----------
+    most : int, optional
+        So many can be ticked at most.
+    """
+
+    def __init__(
+        self,
+        title: str,
+        sentence: str,
+        name: str,
+        values: Sequence[str],
+        ticked: Collection[str],
+        parent: QWidget,
+        *,
+        most: int | None = None,
+    ) -> None:
+        super().__init__(title, parent)
+        self._most = most
+        self.ticks = ValueList(name, values, ticked)
+        self.ticks.changed.connect(self._check)
+        self.body.addWidget(quiet(sentence))
+        self.body.addWidget(self.ticks, 1)
+        self._add_buttons()
+        self.resize(420, 460)
+        self._check()
+
+    def values(self) -> tuple[str, ...]:
+        """Return the values that are ticked."""
+        return self.ticks.values()
+
+    def _check(self) -> None:
+        ticked = len(self.values())
+        wrong = ""
+        if not ticked:
+            wrong = "Tick at least one value."
+        elif self._most is not None and ticked > self._most:
+            wrong = f"Tick at most {self._most} values."
+        self._refuse(wrong)

@@ -1,1 +1,0 @@
-"""What leads from the window to its documentation: the “?”, and the definitions of terms."""

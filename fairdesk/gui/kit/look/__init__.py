@@ -1,1 +1,0 @@
-"""How the window looks: its spacing and colours, and how controls are drawn."""

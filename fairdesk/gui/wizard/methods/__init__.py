@@ -1,1 +1,0 @@
-"""Step 4: a standard audit, or methods to choose."""

@@ -1,1 +1,0 @@
-"""How the inputs of a model are made: the tables, and the dialog that changes one."""

@@ -1,0 +1,172 @@
+"""What is certified: the blocks of a run, how it is continued or stopped, and the pairs behind."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import takewhile
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+
+from fairdesk.answers import PairsOf, Question, all_off, decision_tables
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.document import proofs
+from fairdesk.document.blocks import Chart, Heading
+from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.workspace.common.blocks_view import BlocksView
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, can_go_on, proves, report_link
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.wording import words
+from fairdesk.wording.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.proofs import VERDICTS
+
+#: How long a run can be continued, in seconds; the second of them is offered first.
+_MORE = (60.0, 600.0, 3600.0)
+#: Above charts of which parts stand for pairs that are known.
+PAIRS = (
+    "Click a falsified share or the bar of one attribute, or select it with the arrow keys and "
+    "press Enter, to list its pairs."
+)
+
+
+def off(spec: AuditSpec) -> tuple[str, ...]:
+    """Say why nothing can be proven here; empty where some method can."""
+    return all_off(spec, QuestionKind.PROOF)
+
+
+class ProofPage(RunPage):
+    """What is proven.
+
+    Signals
+    -------
+    prove
+        A run that proves is wanted.
+    go_on : int, float
+        A run is to be continued for so many seconds.
+    stop
+        The run that is under way is to end; what it proved is kept.
+    show_pairs : PairsOf
+        The pairs behind a part of a chart are to be shown.
+    """
+
+    prove = Signal()
+    go_on = Signal(int, float)
+    stop = Signal()
+    show_pairs = Signal(object)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, proves, "Run whose certification is shown", Question.CERTAIN)
+        self.view = BlocksView(session)
+        self.view.opened.connect(self._open)
+        self._hint = parts.quiet(PAIRS)
+        #: Of each chart what its parts stand for.
+        self._behind: dict[str, tuple[PairsOf | None, ...]] = {}
+        self._stack_up(self._make_empty(), self._make_full())
+        session.runs_changed.connect(self._offer)
+        session.live_changed.connect(lambda _state: self._offer())
+        self.runs.take_runs()
+
+    # Parts
+
+    def _make_empty(self) -> QWidget:
+        many = self._session.many
+        reasons = off(self._session.spec)
+        names = words.protected_names(self._session.spec.domain)
+        whatever = f" for every tested value of {words.listed(names)}" if names else ""
+        button = parts.push_button("Start cer&tification", self.prove)
+        empty = parts.empty_page(
+            "Not certified yet",
+            f"Discriminatory pairs show that such cases exist; an estimate shows about how often. "
+            f"Certification covers whole regions of the input domain, not a sample of {many}. It "
+            f"proves for which share the decision is the same{whatever}, and for which it "
+            "changes, and reports the rest as undecided.",
+            parts.why_not(button, reasons),
+            button,
+        )
+        return layouts.panel(page_head("Certification"), layouts.grow(empty), margin=theme.AROUND)
+
+    def _make_full(self) -> QWidget:
+        inside = layouts.panel(
+            page_head("Certification", self.runs, self._make_go_on(), self._make_stop()),
+            parts.quiet(VERDICTS),
+            self._banner,
+            self._standing,
+            self._hint,
+            self.view,
+            layouts.at(report_link(self._session, self._places), Qt.AlignmentFlag.AlignLeft),
+            layouts.stretch(),
+            margin=theme.AROUND,
+            spacing=theme.GAP,
+        )
+        return parts.scrolled(inside)
+
+    def _places(self) -> tuple[str, ...]:
+        number = 0 if self._told is None else self._told.id
+        return f"certification/bars-{number}", "certification"
+
+    def _make_go_on(self) -> QToolButton:
+        """Make the button that continues the run, with a menu of how long."""
+        self._more = QToolButton()
+        self._more.setText("&Continue for 10 more minutes")
+        self._more.setToolTip("Continue from what is already proven; nothing is proven twice")
+        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        self._more.setMinimumWidth(self._more.sizeHint().width() + 2 * theme.GAP)
+        self._more.clicked.connect(partial(self._ask_more, _MORE[1]))
+        menu = QMenu(self._more)
+        for seconds in _MORE:
+            text = f"Continue for {words.duration(seconds).replace('min', 'more min')}"
+            text = "Continue for 1 more hour" if seconds == _MORE[-1] else text
+            menu.addAction(parts.action(menu, text, partial(self._ask_more, seconds)))
+        self._more.setMenu(menu)
+        return self._more
+
+    def _make_stop(self) -> QPushButton:
+        self._stop = parts.push_button("Stop and &keep", self.stop)
+        self._stop.setToolTip(
+            "Stop the run; what is proven so far is kept, and the run can be continued later"
+        )
+        self._more.setMinimumHeight(self._stop.sizeHint().height())
+        return self._stop
+
+    # What happens
+
+    def _open(self, key: str, part: int) -> None:
+        """Show the pairs behind a part of a chart; rows of tables have none."""
+        if pairs := dict(enumerate(self._behind.get(key, ()))).get(part):
+            self.show_pairs.emit(pairs)
+
+    def _ask_more(self, seconds: float) -> None:
+        if self._told is not None:
+            self.go_on.emit(self._told.id, seconds)
+
+    def _offer(self) -> None:
+        """Offer to continue the run that is shown, or to stop it, as it can be."""
+        run, live = self._told, self._session.live
+        is_live = run is not None and live is not None and live.id == run.id
+        self._more.setVisible(run is not None and not is_live and can_go_on(run))
+        self._stop.setVisible(is_live)
+
+    def _take(self, run: Run) -> None:
+        super()._take(run)
+        self._offer()
+
+    def _show_run(self, run: Run) -> None:
+        self._say_standing(run)
+        self._tell_failure(run, "Run certification again", self.prove.emit)
+        spec, runs = self._session.spec, [each for each in self._session.runs if each.id != run.id]
+        tables = decision_tables(self._session.runs)
+        blocks = [*proofs.compose(spec, run, (*runs, run), tables), *proofs.covers(spec, (run,))]
+        # before it what was last certified around the data rows, without what it rests on
+        around = [each for each in runs if neighbourhoods_of(each.figures)]
+        if around and not neighbourhoods_of(run.figures):
+            said = proofs.compose(spec, around[-1], runs, tables)
+            blocks = [*takewhile(lambda each: not isinstance(each, Heading), said), *blocks]
+        self._behind = {
+            each.key: proofs.pairs_behind(spec, (*runs, run), each)
+            for each in blocks
+            if isinstance(each, Chart)
+        }
+        self._hint.setVisible(any(map(any, self._behind.values())))
+        self.view.show_blocks(blocks)

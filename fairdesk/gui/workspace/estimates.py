@@ -1,0 +1,112 @@
+"""How often the decision changes: shares with their intervals, audit studies, gaps of groups."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from fairdesk.answers import Question, all_off, decision_tables
+from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.document import shares
+from fairdesk.document.pictures import pairs_of
+from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.workspace.common.blocks_view import BlocksView
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, tells_share
+from fairdesk.gui.workspace.session.session import Session
+from fairdesk.individual.realism.pair_plausibility import Reference
+from fairdesk.wording import figures
+
+#: What a share is.
+EXPLAINED = (
+    "How often the decision changes when protected attributes change and, with them, only the "
+    "attributes that follow them. Click a bar, or choose it with the arrow keys and press Enter, "
+    "to list the discriminatory pairs that it counts."
+)
+PRESS = "Click or press Enter to list the pairs"
+
+
+class SharePage(RunPage):
+    """How often decisions change.
+
+    Signals
+    -------
+    estimate
+        A run that estimates it is wanted.
+    show_pairs : PairsOf
+        These pairs are to be shown.
+    """
+
+    estimate = Signal()
+    show_pairs = Signal(object)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, tells_share, "Run whose estimates are shown", Question.SHARE)
+        self._reference: Reference | None = None
+        self.view = BlocksView(session)
+        self.view.opened.connect(self._open)
+        self._stack_up(self._make_empty(), self._make_full())
+        session.runs_changed.connect(self._ask)
+        self.runs.take_runs()
+        self._ask()
+
+    def _make_empty(self) -> QWidget:
+        many = self._session.many
+        button = parts.push_button("&Estimate how often decisions change", self.estimate)
+        reasons = all_off(self._session.spec, QuestionKind.SHARE)
+        empty = parts.empty_page(
+            "No estimate yet",
+            "Discriminatory pairs show that such cases exist, not how often. An estimate "
+            f"queries the model about {many} drawn at random and gives the share whose decision "
+            "changes, with a confidence interval.",
+            parts.why_not(button, reasons),
+            button,
+        )
+        return layouts.panel(page_head("Estimates"), layouts.grow(empty), margin=theme.AROUND)
+
+    def _make_full(self) -> QWidget:
+        inside = layouts.panel(
+            page_head("Estimates", self.runs),
+            parts.quiet(EXPLAINED),
+            self._banner,
+            self._standing,
+            self.view,
+            layouts.stretch(),
+            margin=theme.AROUND,
+            spacing=theme.GAP,
+        )
+        return parts.scrolled(inside)
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Ask again: how plausible combinations are is known some time after a run."""
+        super().showEvent(event)
+        self._ask()
+
+    def _ask(self) -> None:
+        """Read from the file how plausible combinations of the input domain are."""
+        self._session.store.ask(lambda store: store.reference(), self._take_reference, key="shares")
+
+    def _take_reference(self, reference: Reference | None) -> None:
+        if reference != self._reference:
+            self._reference = reference
+            self._show()
+
+    def _show_run(self, run: Run) -> None:
+        self._say_standing(run, figures.near_sentence(run, self._reference))
+        self._tell_failure(run, "Estimate again", self.estimate.emit)
+        if changed := figures.changed_answers(run):
+            self._banner.say(changed)
+        self.view.opens["bars"] = PRESS if run.found else ""
+        tables = decision_tables(self._session.runs)
+        self.view.show_blocks(shares.compose(self._session.spec, run, tables))
+
+    def _open(self, key: str, place: int) -> None:
+        """Show the pairs that the share of a bar counts."""
+        if self._told is None or not key.startswith("bars"):
+            return
+        kind = next(
+            each for each in shares.barred(self._told.figures) if key == f"bars-{each[0].whom}"
+        )
+        if (pairs := pairs_of(self._told, kind[place])) is not None:
+            self.show_pairs.emit(pairs)
