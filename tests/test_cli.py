@@ -740,7 +740,7 @@ def test_a_method_is_described(key, capsys):
     method, options = METHODS[key], options_of(METHODS[key].options)
     assert cli.main(["methods", key]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    for each in (method.title, method.sentence, method.tells, method.cannot, method.paper):
+    for each in (method.title, method.sentence, method.shows, method.cannot, method.paper):
         assert each in text
     assert cli.main(["methods", key, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)

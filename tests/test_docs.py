@@ -133,6 +133,8 @@ def window_texts() -> set[str]:
         for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"', module.read_text("utf-8")):
             # a button may begin with a sign
             said.add(re.sub(r"^\W ", "", text.replace("&", "")))
+    for method in METHODS.values():
+        said |= {method.title, method.short, *(each.title for each in options_of(method.options))}
     return said
 
 

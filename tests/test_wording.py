@@ -2,6 +2,7 @@
 
 import ast
 import re
+import tomllib
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -57,8 +58,23 @@ def texts(path, left_out=lambda _node: False):
 
 @cache
 def texts_of_the_product():
-    """Return all texts of the product, by module and line."""
-    return [(path, *each) for path in sorted(ROOT.rglob("*.py")) for each in texts(path)]
+    """Return all texts of the product, by module and line; those of the catalogue are files."""
+    return [
+        *((path, *each) for path in sorted(ROOT.rglob("*.py")) for each in texts(path)),
+        *((path, 1, text) for path, text in texts_of_the_catalogue()),
+    ]
+
+
+def texts_of_the_catalogue():
+    """Yield what is said of methods and of their options."""
+    for path in sorted((ROOT / "audit" / "catalogue").glob("*.toml")):
+        tables = [tomllib.loads(path.read_text("utf-8"))]
+        while tables:
+            for value in tables.pop().values():
+                if isinstance(value, dict):
+                    tables.append(value)
+                elif isinstance(value, str):
+                    yield path, re.sub(r"\{\w+\}", "{}", value)
 
 
 def test_no_text_of_the_core_speaks_of_the_window():

@@ -53,7 +53,7 @@ def _described(method: Method) -> dict[str, object]:
     return {
         **_listed(method),
         "command": method.command,
-        "shows": method.tells,
+        "shows": method.shows,
         "does_not_show": method.cannot,
         "needs": method.needed,
         "assumes": ASSUMPTIONS[method.repeats],
@@ -91,7 +91,7 @@ def _description(method: Method) -> Iterator[str]:
     yield from _wrapped(method.description)
     facts = (
         ("Question", PURPOSES[method.answers].question),
-        ("What it shows", method.tells),
+        ("What it shows", method.shows),
         ("What it does not show", method.cannot),
         ("Cost", f"{words.capital(method.cost)}."),
         ("Needs", method.needed),

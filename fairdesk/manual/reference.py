@@ -245,7 +245,7 @@ def methods() -> str:
 
 def _method(method: Method) -> str:
     facts = (
-        ("What it shows", method.tells),
+        ("What it shows", method.shows),
         ("What it cannot show", method.cannot),
         ("Source", method.paper),
         ("Cost", f"{method.cost[:1].upper()}{method.cost[1:]}."),

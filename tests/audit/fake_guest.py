@@ -56,7 +56,13 @@ def _steps(asked, domain, people, steps):
         yield Progress("global", i + 1, steps, 3 * i + 3, 3 * i + 3, 6 * i + 6)
 
 
-STEPS = Method("steps", "Steps", "Finds.", "No paper", "Much.", "Nothing.", StepsOptions)
+def said(title):
+    """Return what the catalogue says of a method, in few words."""
+    words = {"title": title, "sentence": f"{title}.", "paper": "No paper"}
+    return words | {"shows": "Much.", "cannot": "Nothing."}
+
+
+STEPS = Method("steps", StepsOptions, **said("Steps"))
 
 
 class ProvesOptions(msgspec.Struct, frozen=True):
@@ -85,9 +91,10 @@ def prove(context, people, options, rng):
 
 
 PROVES = Method(
-    *("proves", "Proves", "Proves.", "No paper", "Much.", "Nothing."),
+    "proves",
     ProvesOptions,
     QuestionKind.PROOF,
+    **said("Proves"),
 )
 
 
@@ -127,9 +134,10 @@ def mine(study, people, options, rng):
 
 
 MINES = Method(
-    *("mines", "Mines", "Mines.", "No paper", "Much.", "Nothing."),
+    "mines",
     MinesOptions,
     QuestionKind.GROUPS,
+    **said("Mines"),
     needs=(),
     reads=True,
     divides=True,

@@ -35,7 +35,7 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import uniform
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods import aequitas
-from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
 from fairdesk.results.events import Found
@@ -253,7 +253,7 @@ def _estimate(measure: Measure) -> float:
     return np.nan if measure.estimate is None else measure.estimate
 
 
-def repaired(name: str, seeds: Sequence[int], options: AequitasOptions) -> list[Outcome]:
+def repaired(name: str, seeds: Sequence[int], options: AequitasRepairOptions) -> list[Outcome]:
     """Repair a case with several seeds."""
     with threadpool_limits(limits=1), tempfile.TemporaryDirectory() as folder:
         mitigation, found = workshop_of(CASES[name], Path(folder)), []
@@ -322,10 +322,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=0, help="the first of the seeds")
     parser.add_argument("--labels", default="majority")
-    parser.add_argument("--most", type=float, default=AequitasOptions().most)
+    parser.add_argument("--most", type=float, default=AequitasRepairOptions().most)
     arguments = parser.parse_args()
     wanted = arguments.case or [*CASES]
-    options = AequitasOptions(
+    options = AequitasRepairOptions(
         labels=arguments.labels, most=arguments.most, compare="none", certify=0.0
     )
     seeds = range(arguments.first, arguments.first + arguments.seeds)

@@ -7,7 +7,7 @@ import numpy as np
 
 from fairdesk.errors import ModelError
 from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
-from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.mitigate.rows.pool import Pool
 from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.retrain.retraining import Saved
@@ -172,7 +172,7 @@ def play(monkeypatch, mitigation, script, options=None, method=aequitas, seed=0)
 
     monkeypatch.setattr(aequitas, "of_pairs", of_pool)
     monkeypatch.setattr(testsgd, "of_rule", of_pool)
-    options = options or AequitasOptions(compare="none")
+    options = options or AequitasRepairOptions(compare="none")
     rng = np.random.default_rng(seed)
     events = list(method.search(mitigation, mitigation.rows, options, rng))
     return Played(script, events)

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
-from fairdesk.mitigate.options import AequitasOptions, TestSgdOptions
+from fairdesk.mitigate.options import AequitasRepairOptions, TestSgdRepairOptions
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained
 from tests.mitigate import making
 
 QUICK = {"people": 1_000, "certify": 0.0, "compare": "none"}
-PAIRS = AequitasOptions(**QUICK)
-SAMPLES = TestSgdOptions(**QUICK, most=20.0)
+PAIRS = AequitasRepairOptions(**QUICK)
+SAMPLES = TestSgdRepairOptions(**QUICK, most=20.0)
 
 
 def run(method, made, options, seed=0):
@@ -95,7 +95,7 @@ def test_counts_never_fall(repaired):
 
 def test_the_same_seed_gives_the_same_figures(tmp_path):
     made = making.mitigation(tmp_path, rows=600, drawn=500)
-    options = AequitasOptions(**QUICK, most=2.0)
+    options = AequitasRepairOptions(**QUICK, most=2.0)
     first, second = (told(run(aequitas, making.fresh(made), options)) for _ in range(2))
     assert first[0] == second[0]
     assert [each.measures for each in first[1]] == [each.measures for each in second[1]]
@@ -118,7 +118,9 @@ def test_a_rule_set_is_repaired_by_opposite_labels(tmp_path):
 def test_a_rule_about_a_text_is_repaired_with_new_texts(tmp_path):
     made = making.texts(tmp_path)
     events = run(
-        testsgd, made, TestSgdOptions(**{**QUICK, "compare": "reweighing"}, least=20, most=20.0)
+        testsgd,
+        made,
+        TestSgdRepairOptions(**{**QUICK, "compare": "reweighing"}, least=20, most=20.0),
     )
     repair, trials = told(events)
     (added,) = (each for each in events if isinstance(each, Augmented))

@@ -92,7 +92,7 @@ def test_a_change_is_written_with_its_sign_and_interval(change, expected):
 
 def test_every_source_of_labels_is_explained_and_some_sentence_warns():
     (field,) = (each for each in msgspec.structs.fields(RepairOptions) if each.name == "labels")
-    sources = msgspec.inspect.type_info(field.type).type.values
+    sources = msgspec.inspect.type_info(field.type).values
     said = {each: mitigation_words.labels_sentence(each) for each in sources}
     assert len(set(said.values())) == len(sources) == 4
     assert "these rows teach the model to discriminate" in said["model"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -220,6 +223,20 @@ class Division:
 ABOUT_GROUPS = (QuestionKind.GROUPS, QuestionKind.RATES)
 
 
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    """Read what is said of methods, by their keys, from ``methods.toml`` beside this module."""
+    with Path(__file__).with_name("methods.toml").open("rb") as file:
+        words = tomllib.load(file)
+    shared: dict[str, str] = {}
+    for name, text in words.pop("shared").items():
+        shared[name] = text.format_map(shared)
+    return {
+        key: {name: text.format_map(shared) for name, text in each.items()}
+        for key, each in words.items()
+    }
+
+
 def _any_domain(_domain: Domain) -> str:
     return ""
 
@@ -230,7 +247,7 @@ def _any_model(_options: object, _card: ModelCard, _mapping: Mapping) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to search for discrimination.
+    """A way to search for discrimination; what is said of it stands in ``methods.toml``.
 
     Attributes
     ----------
@@ -244,10 +261,10 @@ class Method:
         What it does in texts, where it also reads them, and what its results there cannot tell.
     paper : str
         Where it comes from.
-    tells, cannot : str
+    shows, cannot : str
         What its results can tell the auditor, and what they cannot.
     options : type[msgspec.Struct]
-        Its parameters: annotated with limits, a title and a description each.
+        Its parameters, annotated with limits; what is said of them stands in ``options.toml``.
     answers : QuestionKind
         The kind of question.
     needs : tuple[Capability, ...]
@@ -279,11 +296,6 @@ class Method:
     """
 
     key: str
-    title: str
-    sentence: str
-    paper: str
-    tells: str
-    cannot: str
     options: type[msgspec.Struct]
     answers: QuestionKind = QuestionKind.EXAMPLES
     needs: tuple[Capability, ...] = (Capability.DECIDES,)
@@ -295,11 +307,23 @@ class Method:
     exhaustive: bool = False
     counts_rows: bool = False
     repeats: Repeats = Repeats.ALIKE
-    cost: str = "queries, up to the limits"
+    division: Division = Division()
+    title: str = ""
     short: str = ""
+    sentence: str = ""
     in_texts: str = ""
     cannot_in_texts: str = ""
-    division: Division = Division()
+    paper: str = ""
+    shows: str = ""
+    cannot: str = ""
+    cost: str = ""
+
+    def __post_init__(self) -> None:
+        for name, text in _words().get(self.key, {}).items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, text)
+        if not self.cost:
+            object.__setattr__(self, "cost", "queries, up to the limits")
 
     @property
     def short_title(self) -> str:

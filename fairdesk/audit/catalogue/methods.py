@@ -6,14 +6,17 @@ listing methods loads none of them.
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 
-from fairdesk.audit.catalogue import certification, groups, individual, mitigation
+from fairdesk.audit.catalogue.entries import ENTRIES
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, Method, QuestionKind, Repeats
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
@@ -89,7 +92,7 @@ class Option:
 
 def options_of(struct: type[msgspec.Struct]) -> tuple[Option, ...]:
     """Describe the fields of a method's options, in their order."""
-    return tuple(_described(field) for field in msgspec.structs.fields(struct))
+    return tuple(_described(struct, field) for field in msgspec.structs.fields(struct))
 
 
 def option_named(options: Iterable[Option], name: str) -> Option:
@@ -97,23 +100,31 @@ def option_named(options: Iterable[Option], name: str) -> Option:
     return next(each for each in options if each.name == name)
 
 
-def _described(field: msgspec.structs.FieldInfo) -> Option:
-    info, said, extra = msgspec.inspect.type_info(field.type), {}, {}
+@cache
+def _words() -> dict[str, dict[str, dict[str, Any]]]:
+    """Read what options are called: by struct, or by ``any``, and by field."""
+    with Path(__file__).with_name("options.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def _described(struct: type, field: msgspec.structs.FieldInfo) -> Option:
+    named = ["any", *(each.__name__ for each in reversed(struct.__mro__))]
+    words = {k: v for name in named for k, v in _words().get(name, {}).get(field.name, {}).items()}
+    info = msgspec.inspect.type_info(field.type)
     if isinstance(info, msgspec.inspect.Metadata):
-        said, extra = info.extra_json_schema or {}, info.extra or {}
         info = info.type
     described = {
         "name": field.name,
-        "title": said.get("title", field.name),
-        "help": said.get("description", "") + _in_paper(**extra),
+        "title": words.get("title", field.name),
+        "help": words.get("help", "") + _in_paper(words.get("symbol", ""), words.get("source", "")),
         "default": field.default,
         "kind": field.type,
-        "networks": bool(extra.get("networks")),
-        "symbol": extra.get("symbol", ""),
+        "networks": words.get("networks", False),
+        "symbol": words.get("symbol", ""),
     }
     match info:
         case msgspec.inspect.LiteralType():
-            choices = get_args(get_args(field.type)[0]) if said else get_args(field.type)
+            choices = get_args(field.type)
             takes = " or ".join(f"“{word}”" for word in choices)
             return Option(**described, takes=takes, choices=choices)
         case msgspec.inspect.IntType() | msgspec.inspect.FloatType():
@@ -131,7 +142,7 @@ def _described(field: msgspec.structs.FieldInfo) -> Option:
     raise TypeError(f"an option is a number or a word, not {field.type}")
 
 
-def _in_paper(symbol: str = "", source: str = "", **_more: object) -> str:
+def _in_paper(symbol: str, source: str) -> str:
     """Say what the paper calls an option, and where."""
     if not symbol:
         return f" Paper: {source}." if source else ""
@@ -153,17 +164,7 @@ def _range(info: msgspec.inspect.IntType | msgspec.inspect.FloatType) -> str:
 
 
 #: By their keys, in the order in which they are shown.
-METHODS: dict[str, Method] = {
-    method.key: method
-    for method in (
-        *individual.METHODS,
-        *individual.ESTIMATES,
-        *certification.METHODS,
-        individual.DIAGNOSIS,
-        *groups.METHODS,
-        *mitigation.METHODS,
-    )
-}
+METHODS: dict[str, Method] = {entry.key: entry for entry in ENTRIES}
 
 
 #: Why a method is off, by what the model cannot do.

@@ -337,7 +337,7 @@ class MethodPicker(QWidget):
         self.reason.say(off)
         self._remark.say(remark)
         self._sentence.setText(method.description)
-        self._tells.setText(method.tells)
+        self._tells.setText(method.shows)
         self._cannot.setText(method.cannot)
         self._paper.setText(f"Source: {method.paper}.")
         # how long it may take is asked for all methods alike, elsewhere

@@ -17,7 +17,7 @@ import numpy as np
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.comparators import beside
 from fairdesk.mitigate.methods.trial_runner import PLAIN, Repairing
-from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.mitigate.rows.pool import of_pairs
 from fairdesk.results.events import Event, Rows
 from fairdesk.results.mitigation import Trial
@@ -31,7 +31,7 @@ MOST_FRUITLESS = 3
 def search(
     mitigation: MitigationContext,
     people: Rows,  # noqa: ARG001 - the context knows them
-    options: AequitasOptions,
+    options: AequitasRepairOptions,
     rng: np.random.Generator,
 ) -> Iterator[Event]:
     """Retrain with portions of the pairs found.

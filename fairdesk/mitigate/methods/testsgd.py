@@ -15,7 +15,7 @@ import numpy as np
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.comparators import beside
 from fairdesk.mitigate.methods.trial_runner import Repairing
-from fairdesk.mitigate.options import TestSgdOptions
+from fairdesk.mitigate.options import TestSgdRepairOptions
 from fairdesk.mitigate.rows.pool import of_rule
 from fairdesk.results.events import Event, Rows
 
@@ -23,7 +23,7 @@ from fairdesk.results.events import Event, Rows
 def search(
     mitigation: MitigationContext,
     people: Rows,  # noqa: ARG001 - the context knows them
-    options: TestSgdOptions,
+    options: TestSgdRepairOptions,
     rng: np.random.Generator,
 ) -> Iterator[Event]:
     """Retrain with samples of the rule set; parameters and events as in `aequitas.search`.

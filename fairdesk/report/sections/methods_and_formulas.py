@@ -447,7 +447,7 @@ def method_blocks(material: Material) -> list[Block]:
             blocks += [
                 Facts(
                     (
-                        Fact("Shows", used.in_texts if run.spec.text else used.tells),
+                        Fact("Shows", used.in_texts if run.spec.text else used.shows),
                         Fact(
                             "Does not show",
                             used.cannot_in_texts if run.spec.text else used.cannot,

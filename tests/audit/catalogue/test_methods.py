@@ -1,9 +1,11 @@
 import subprocess
 import sys
+import tomllib
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Annotated, get_type_hints
+from typing import get_type_hints
 
 import msgspec
 import pytest
@@ -38,6 +40,24 @@ def test_every_method_tells_what_it_is():
         assert all((method.title, method.sentence, method.paper, method.cannot))
         for option in options_of(method.options):
             assert all((option.title, option.help, option.takes))
+
+
+def test_words_are_of_a_method_or_an_option():
+    """What stands in the files of words is of an entry: a misspelt key would say nothing."""
+    words = {
+        name: tomllib.loads(files("fairdesk.audit.catalogue").joinpath(name).read_text("utf-8"))
+        for name in ("methods.toml", "options.toml")
+    }
+    assert words["methods.toml"].keys() - {"shared"} == METHODS.keys()
+    structs = {each for method in METHODS.values() for each in method.options.__mro__}
+    named: dict[str, set[str]] = {"any": set()}
+    for struct in structs:
+        if issubclass(struct, msgspec.Struct) and struct is not msgspec.Struct:
+            assert struct.__name__ not in named, "two structs of options with one name"
+            named[struct.__name__] = set(struct.__struct_fields__)
+            named["any"] |= named[struct.__name__]
+    for struct, options in words["options.toml"].items():
+        assert options.keys() <= named[struct], struct
 
 
 def test_every_method_says_how_it_is_divided_or_why_not():
@@ -177,19 +197,11 @@ def test_a_run_needs_no_loops_of_others(monkeypatch):
 
 
 def test_an_option_shows_the_papers_symbol_and_where_it_stands():
-    class Options(msgspec.Struct, frozen=True):
-        decay: Annotated[
-            float,
-            msgspec.Meta(
-                title="Momentum",
-                description="Weight of the previous step.",
-                extra={"symbol": "η", "source": "Algorithm 2"},
-            ),
-        ] = 0.5
-
-    (option,) = options_of(Options)
-    assert option.heading == "Momentum  (η, decay)"
-    assert option.help == "Weight of the previous step. In the paper: η (Algorithm 2)."
+    option = option_named(options_of(METHODS["maft"].options), "global_num")
+    assert option.heading == "Starting rows  (g_num, global_num)"
+    assert option.help == (
+        "Number of data rows from which the search starts. In the paper: g_num (global generation)."
+    )
 
 
 SYMBOLS = {

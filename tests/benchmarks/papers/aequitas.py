@@ -25,7 +25,7 @@ from fairdesk.individual.searches.options import (
     SemiDirectedOptions,
 )
 from fairdesk.mitigate.methods import aequitas as mitigation
-from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Progress
 from tests.benchmarks import repair
@@ -244,7 +244,7 @@ def _repaired(name: str, seeds: int, folder: Path) -> Iterator[repair.Outcome]:
         limits = FullyDirectedOptions(global_iteration_limit=1_000, local_iteration_limit=_TRIALS)
         for seed in range(seeds):
             found = repair.with_pairs(context, seed, aequitas.fully_directed, limits)
-            options = AequitasOptions(compare="none", certify=0.0)
+            options = AequitasRepairOptions(compare="none", certify=0.0)
             yield repair.run(mitigation.search, found, options, seed)
 
 

@@ -19,7 +19,7 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods import testsgd as mitigation
-from fairdesk.mitigate.options import TestSgdOptions as MitigationOptions
+from fairdesk.mitigate.options import TestSgdRepairOptions as MitigationOptions
 from fairdesk.models.model import labels
 from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet

@@ -41,7 +41,7 @@ def test_every_method_has_its_page(picker):
     for key, method in offered.items():
         picker.list.setCurrentItem(picker.items[key])
         assert picker.key == key
-        for text in (method.tells, method.cannot, f"Source: {method.paper}."):
+        for text in (method.shows, method.cannot, f"Source: {method.paper}."):
             assert text in [each.text() for each in (picker._tells, picker._cannot, picker._paper)]
         # how long it may take is asked elsewhere
         assert picker.form.fields.keys() == set(method.options.__struct_fields__) - {SECONDS}

@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.errors import ModelError, SpecError
 from fairdesk.mitigate.methods.aequitas import portions
-from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Change
 from tests import phrases
@@ -136,7 +136,7 @@ def test_where_all_cost_too_much_none_is_chosen(monkeypatch, mitigation):
 
 @pytest.mark.parametrize(("labels", "why"), [("majority", "same attributes"), ("model", "own")])
 def test_where_none_helps_it_says_why_that_may_be(monkeypatch, mitigation, labels, why):
-    options = AequitasOptions(compare="none", labels=labels)
+    options = AequitasRepairOptions(compare="none", labels=labels)
     told = play(monkeypatch, mitigation, script(*[0.2] * 6), options)
     assert told.repair.chosen == -1
     assert why in told.repair.notes[-1]
@@ -310,7 +310,10 @@ def test_imported_and_chosen_are_proven(monkeypatch, mitigation):
 
 def test_nothing_is_proven_where_that_is_not_asked_for(monkeypatch, mitigation):
     told = play(
-        monkeypatch, mitigation, script(*[0.1] * 4), AequitasOptions(compare="none", certify=0.0)
+        monkeypatch,
+        mitigation,
+        script(*[0.1] * 4),
+        AequitasRepairOptions(compare="none", certify=0.0),
     )
     assert not told.script.proven
 

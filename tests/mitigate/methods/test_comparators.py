@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairdesk.mitigate.methods import aequitas, comparators
-from fairdesk.mitigate.options import AequitasOptions
+from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.results.events import Measured
 from tests.mitigate import making
 from tests.mitigate.scripted import Model, Script, play
@@ -17,7 +17,7 @@ FEW = {"rows": 900, "drawn": 500}
 
 
 def repaired(mitigation, **more):
-    options = AequitasOptions(compare="all", certify=0.0, people=1_000, most=1.0, **more)
+    options = AequitasRepairOptions(compare="all", certify=0.0, people=1_000, most=1.0, **more)
     rng = np.random.default_rng(0)
     events = list(aequitas.search(mitigation, mitigation.rows, options, rng))
     figures = [each for each in events if isinstance(each, Measured)][-1].figures
@@ -133,7 +133,9 @@ def test_nothing_stands_beside_where_it_is_not_asked_for(monkeypatch, mitigation
 
 
 def test_reweighing_is_trained_on_the_training_rows_alone(monkeypatch, mitigation):
-    told = play(monkeypatch, mitigation, Script([SAME] * 9), AequitasOptions(compare="reweighing"))
+    told = play(
+        monkeypatch, mitigation, Script([SAME] * 9), AequitasRepairOptions(compare="reweighing")
+    )
     last = told.trials[-1]
     assert (last.kind, last.name, last.verdict) == ("other", "Reweighing", "")
     training_set = told.script.lessons[-1]
@@ -142,13 +144,13 @@ def test_reweighing_is_trained_on_the_training_rows_alone(monkeypatch, mitigatio
 
 def test_told_to_end_nothing_stands_beside(monkeypatch, mitigation):
     script = Script([SAME] * 8, winding=3)
-    told = play(monkeypatch, mitigation, script, AequitasOptions(compare="reweighing"))
+    told = play(monkeypatch, mitigation, script, AequitasRepairOptions(compare="reweighing"))
     assert "other" not in {each.kind for each in told.trials}
 
 
 def test_told_to_end_the_reduction_is_left(tmp_path, monkeypatch):
     made = making.mitigation(tmp_path, **FEW)
-    options = AequitasOptions(compare="all", certify=0.0, people=1_000, most=1.0)
+    options = AequitasRepairOptions(compare="all", certify=0.0, people=1_000, most=1.0)
     told = []
     for event in aequitas.search(made, made.rows, options, np.random.default_rng(0)):
         told.append(event)

@@ -5,12 +5,12 @@ import pytest
 
 from fairdesk.errors import SpecError
 from fairdesk.mitigate.methods import testsgd
-from fairdesk.mitigate.options import TestSgdOptions
+from fairdesk.mitigate.options import TestSgdRepairOptions
 from tests import phrases
 from tests.mitigate.scripted import TRAIN, Model, Script, play
 
 SAME = Model()
-OPTIONS = TestSgdOptions(compare="none", least=10, most=10.0)
+OPTIONS = TestSgdRepairOptions(compare="none", least=10, most=10.0)
 
 
 def run(monkeypatch, mitigation, *models, options=OPTIONS, **more):

@@ -19,7 +19,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.kit.parts import Fold
 from fairdesk.gui.workspace.certification import off
-from fairdesk.gui.workspace.common.blocks_view import Statement
+from fairdesk.gui.workspace.common.blocks_view import StatementView
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, NAMES, OVERVIEW, PROOF, with_examples
 from fairdesk.gui.workspace.overview.page import PROVE, next_step
 from fairdesk.gui.workspace.overview.runs_table import RunsTable
@@ -76,7 +76,8 @@ class Options(msgspec.Struct, frozen=True):
 def provers(monkeypatch):
     """A method that proves, whichever there are."""
     made = Method(
-        *("certify", "Certify", "Proves.", "A paper", "Everything.", "Nothing."),
+        "certify",
+        title="Certify",
         options=Options,
         answers=QuestionKind.PROOF,
         finishes=True,
@@ -134,7 +135,7 @@ def plain(text):
 def cards(page):
     """Return what stands in the cards of a page, each with what it rests on."""
     shown = (each.widget for each in page.view._parts)
-    return [plain(each.accessibleName()) for each in shown if isinstance(each, Statement)]
+    return [plain(each.accessibleName()) for each in shown if isinstance(each, StatementView)]
 
 
 def folds(page):
@@ -229,7 +230,8 @@ def test_where_nothing_can_be_proven_it_says_why(monkeypatch, opened, path, spec
     for key, method in METHODS.items():
         if method.answers is QuestionKind.PROOF:
             asks = Method(
-                *(key, method.title, "", "", "", ""),
+                key,
+                title=method.title,
                 options=Options,
                 answers=QuestionKind.PROOF,
                 obstacle=lambda _domain: "nobody can be counted",

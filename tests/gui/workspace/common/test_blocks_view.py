@@ -179,12 +179,12 @@ def test_the_same_blocks_with_other_figures_keep_their_place(view):
     assert view.shown == before
     assert before["more"].item(0, 1).text() == before["rates"].item(0, 1).text() == "1,300"
     assert names(before["rates"])[before["rates"].currentRow()] == "80 and over"
-    card = view.findChild(blocks_view.Statement)
+    card = view.findChild(blocks_view.StatementView)
     assert card.accessibleName() == "□ Observed: Not so low."
     # another table is another widget
     view.show_blocks([GRID])
     assert view.shown["rates"] is not before["rates"]
-    assert not view.findChildren(blocks_view.Statement)[1:]
+    assert not view.findChildren(blocks_view.StatementView)[1:]
 
 
 def test_appended_blocks_are_made_when_their_fold_is_opened(view):

@@ -10,7 +10,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.kinds.lines import Mark
 from fairdesk.document.shares import course_of_estimate
 from fairdesk.gui.kit import parts
-from fairdesk.gui.workspace.common.blocks_view import Statement
+from fairdesk.gui.workspace.common.blocks_view import StatementView
 from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES, SHARE, shares
 from fairdesk.gui.workspace.overview.page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
@@ -78,7 +78,7 @@ def said(workspace):
     """What is stated on the page."""
     return [
         f"{each._kind.text()} {each._sentence.text()} {each._more.text()}".replace("\u00a0", " ")
-        for each in workspace.share.view.findChildren(Statement)
+        for each in workspace.share.view.findChildren(StatementView)
     ]
 
 
@@ -133,7 +133,7 @@ def test_the_chart_follows_the_statement(qtbot, opened, path):
     workspace.show_page(SHARE)
     page, view = workspace.share, workspace.share.view
     unfold(workspace)
-    (stated,) = view.findChildren(Statement)
+    (stated,) = view.findChildren(StatementView)
     top = lambda widget: widget.mapTo(page, QPoint(0, 0)).y()  # noqa: E731
     shown = view.shown
     qtbot.waitUntil(lambda: top(stated) < top(shown["bars-data"]) < top(shown["bars-domain"]))

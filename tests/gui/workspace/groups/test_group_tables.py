@@ -18,7 +18,7 @@ from fairdesk.document import groups
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
 from fairdesk.gui.kit.parts import Fold, Words
-from fairdesk.gui.workspace.common.blocks_view import Statement
+from fairdesk.gui.workspace.common.blocks_view import StatementView
 from fairdesk.gui.workspace.common.data_rows import MOST
 from fairdesk.gui.workspace.groups.group_rows import RowsDialog, rows_behind
 from fairdesk.gui.workspace.groups.page import GroupTables
@@ -505,7 +505,7 @@ def test_everything_has_a_name_for_those_who_do_not_see_it(tables):
     for shown in tables.shown:
         name = table_title(tables._session.spec, table_of(shown))
         assert part(shown).accessibleName() == part(shown, "forest").accessibleName() == name
-        said = shown.view.findChild(Statement).accessibleName()
+        said = shown.view.findChild(StatementView).accessibleName()
         assert said.startswith("□ Observed: ")
     part(tables.shown[0]).setCurrentCell(0, 2)
     assert tables.detail.accessibleName().startswith("age ")
@@ -532,5 +532,5 @@ def test_the_figures_come_before_what_they_say(qtbot, tables):
     def down(widget):
         return widget.mapTo(view, QPoint()).y()
 
-    figures, said = part(tables.shown[0]), view.findChild(Statement)
+    figures, said = part(tables.shown[0]), view.findChild(StatementView)
     qtbot.waitUntil(lambda: down(figures) < down(part(tables.shown[0], "forest")) < down(said))
