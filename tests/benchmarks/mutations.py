@@ -518,6 +518,8 @@ def caught(mutation: Mutation) -> tuple[str, float]:
             raise SystemExit(f"“{mutation.what}”: the line is not there any more.")
         module.write_text(text.replace(mutation.before, mutation.after))
         environment = os.environ | {"PYTHONPATH": str(copy)}
+        if part:
+            environment["NUMBA_CACHE_DIR"] = str(Path(folder, "compiled"))
         told = subprocess.run(
             (
                 sys.executable,
@@ -534,6 +536,8 @@ def caught(mutation: Mutation) -> tuple[str, float]:
             text=True,
             check=False,
         )
+    if told.returncode not in (0, 1):
+        raise SystemExit(f"“{mutation.what}”: the tests could not run.\n{told.stdout}")
     failed = [line for line in told.stdout.splitlines() if line.startswith("FAILED")]
     if any(error in line for line in failed for error in _NOT_MADE):
         raise SystemExit(f"“{mutation.what}” cannot be compiled: {failed[0]}")

@@ -105,7 +105,7 @@ class Dice:
 
 
 @given(SEEDS, st.integers(0, 8), FIRST, RULES, st.sampled_from([1.0, 16.0]))
-@settings(max_examples=many(60))
+@settings(max_examples=60)
 def test_no_share_of_a_population_is_above_the_truth(seed, steps, first, rules, few) -> None:
     case = case_of(seed, rules)
     anatomy = structure_of(case.fed.opened)

@@ -13,7 +13,6 @@ from fairdesk.certify.bounds.dense.truncation import taken_of
 from fairdesk.certify.bounds.network import NetworkExaminer
 from tests.certify.networks import everywhere, sharp, truth, wide
 from tests.certify.populations import box_of, inside, peopled, rows_of
-from tests.sizes import many
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +45,7 @@ def examined(kind, seed, low=None, high=None, **limits):
 def test_never_more_people_are_counted_than_there_are(kind, together):
     """Of large boxes, where as many units as possible are truncated."""
     counted = 0
-    for seed in range(many(120) if kind is sharp else 50):
+    for seed in range(120 if kind is sharp else 50):
         _, examiner, found, points, mass, discriminatory = examined(
             kind, seed, LEAST_GAIN=-1.0, TOGETHER=together
         )
@@ -67,7 +66,7 @@ def test_never_more_people_are_counted_than_there_are(kind, together):
 def test_what_truncated_units_exclude_is_never_too_little(kind):
     """The sums of the first layer, of everybody, against what is taken off for them."""
     several = 0
-    for seed in range(many(60)):
+    for seed in range(60):
         encoded, examiner, _, points, mass, _ = examined(kind, seed, LEAST_GAIN=-1.0)
         network, room = examiner._network, examiner._rooms[0]
         excluded = room.cuts[state.EXCLUDED, : encoded.bias.size]
@@ -104,7 +103,7 @@ def test_what_each_unit_excludes_is_taken_off():
 def test_nothing_of_the_box_before_is_left_out_of_a_count():
     """A box without people is counted as it is alone, whatever was truncated in one before it."""
     several = 0
-    for seed in range(many(40)):
+    for seed in range(40):
         case, rng = wide(seed), np.random.default_rng(seed)
         space = peopled(case.encoded.space, rows_of(case.domain, rng, 60))
         encoded = replace(case.encoded, space=space)

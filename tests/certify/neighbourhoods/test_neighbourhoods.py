@@ -177,7 +177,7 @@ def test_networks(seed, changed, reach, together, rules, bounded, steps) -> None
 
 
 @given(SEEDS, CHANGED, REACH, TOGETHER, st.sampled_from([3, 4_096]))
-@settings(max_examples=many(15))
+@settings(max_examples=15)
 def test_larger_networks_that_are_bounded(seed, changed, reach, together, at_once) -> None:
     with bounding(), patch.object(prover, "_PARTS", at_once):
         check(with_rows(wide(seed), seed), changed, reach, together=together)
