@@ -29,11 +29,10 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.impact_ratio import worst_of
 from fairdesk.wording.groups.tables import counted_sentence, rate_of
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import Evidence, Statement, fixed, say
 from fairdesk.wording.pairs import NARROW
 from fairdesk.wording.proofs import proven_fractions, proven_of
 from fairdesk.wording.rules import combination_text
-from fairdesk.wording.statements import Evidence, Statement
 
 
 class Question(Enum):

@@ -39,7 +39,7 @@ from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError, concerning
 from fairdesk.wording import inspected
-from fairdesk.wording.companions import not_received, support_said
+from fairdesk.wording.attributes import not_received, support_said
 
 log = logging.getLogger(__name__)
 

@@ -6,12 +6,182 @@ colours by what they are for; who draws it has them.
 
 from __future__ import annotations
 
+import math
+import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
-from fairdesk.charts.type import wrapped
-from fairdesk.wording.statements import Evidence
+from fairdesk.wording import words
+from fairdesk.wording.language import Evidence
+
+#: The report's font comes first; a browser takes what it has. Names with numbers need their quotes.
+FONTS = "'Source Sans 3', 'Source Sans Pro', Helvetica, Arial, sans-serif"
+SIZE = 9.0
+#: From one line of type to the next.
+LEAD = SIZE + 2
+#: Widths of characters, in the size of the type: narrow, wide, and capital ones.
+_NARROW, _BROAD = frozenset("ijltfrI.,:;|'!’()[] \u00a0\u202f-·/"), frozenset("mwMW%@—…")
+#: What names a thing takes at most so many lines.
+_MOST_LINES = 4
+
+
+def extent(said: str, size: float = 1.0, *, bold: bool = False) -> float:
+    """Estimate how wide a line of type is; ``size`` is by that of the chart."""
+    return size * (SIZE * sum(map(_wide, said)) + 2) * (1.05 if bold else 1.0)
+
+
+@lru_cache(maxsize=4096)
+def _wide(sign: str) -> float:
+    if unicodedata.combining(sign):
+        return 0.0
+    if unicodedata.east_asian_width(sign) in "WF":
+        return 1.0
+    if sign in _NARROW:
+        return 0.29
+    if sign in _BROAD:
+        return 0.86
+    return 0.6 if sign.isupper() else 0.51
+
+
+def wrapped(
+    said: str, room: float, most: int = _MOST_LINES, extent: Callable[[str], float] = extent
+) -> list[str]:
+    """Break a text into lines that fit; what is beyond ``most`` lines ends in “…”."""
+    lines = list(_lines(said, room, extent))
+    if len(lines) <= most:
+        return lines or [""]
+    last = lines[most - 1]
+    while last and extent(f"{last}…") > room:
+        last = last[:-1]
+    return [*lines[: most - 1], f"{last.rstrip()}…"]
+
+
+def _lines(said: str, room: float, extent: Callable[[str], float]) -> Iterator[str]:
+    line = ""
+    # a number stays with its unit
+    for word in re.split(r"[ \t\r\n]+", said.strip()):
+        longer = f"{line} {word}" if line else word
+        if extent(longer) <= room:
+            line = longer
+            continue
+        if line:
+            yield line
+        line = word
+        while extent(line) > room and len(line) > 1:
+            fits = next(
+                end for end in range(len(line), 0, -1) if end == 1 or extent(line[:end]) <= room
+            )
+            yield line[:fits]
+            line = line[fits:]
+    if line:
+        yield line
+
+
+class Frame(NamedTuple):
+    """The plot's box and its scales."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    x_high: float
+    y_high: float
+    x_low: float = 0.0
+    y_low: float = 0.0
+
+    def x(self, value: float) -> float:
+        """Return where a value stands across."""
+        share = (value - self.x_low) / (self.x_high - self.x_low)
+        return self.left + (self.right - self.left) * share
+
+    def y(self, value: float) -> float:
+        """Return where a value stands down."""
+        share = (value - self.y_low) / (self.y_high - self.y_low)
+        return self.bottom - (self.bottom - self.top) * share
+
+
+def ticks(high: float, most: int = 6, least_step: float = 1.0) -> tuple[float, ...]:
+    """Choose round axis values from 0 that reach ``high``.
+
+    Parameters
+    ----------
+    high : float
+        The greatest value to show; not negative.
+    most : int
+        At most so many steps.
+    least_step : float
+        No step is smaller; a power of ten.
+
+    Returns
+    -------
+    tuple[float, ...]
+        0, s, 2s, ... with s in {1, 2, 5} times a power of ten and not below ``least_step``; the
+        last is at least ``high``.
+    """
+    high = max(high, least_step)
+    power = max(10.0 ** math.floor(math.log10(high / most)), least_step)
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= high / most)
+    return tuple(step * i for i in range(math.ceil(high / step) + 1))
+
+
+def percent_ticks(values: Sequence[float]) -> list[tuple[float, str]]:
+    """Write axis values that are percentages, with the decimals that their step needs."""
+    decimals = max(0, -math.floor(math.log10(values[1]) + 1e-9))
+    return [(value, words.percent_of(f"{value:.{decimals}f}")) for value in values]
+
+
+def axis_of(values: Sequence[float], unit: str) -> list[tuple[float, str]]:
+    """Write the values of an axis that begins at 0, as percentages or as numbers."""
+    if unit.endswith("%"):
+        return percent_ticks(values)
+    digits = max(0, -math.floor(math.log10(values[1]) + 1e-9))
+    return [(each, words.number(each, digits)) for each in values]
+
+
+def round_between(low: float, high: float, about: int = 6) -> list[tuple[float, str]]:
+    """Choose about so many round axis values between two ends, with their texts."""
+    rough = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return [(step * place, words.plain(step * place, digits)) for place in places]
+
+
+def apart(wanted: Sequence[float], sizes: Sequence[float], end: float) -> list[float]:
+    """Move labels apart: on from the one before, then back from the end; each keeps its rank.
+
+    Parameters
+    ----------
+    end : float
+        Where the axis that begins at 0 ends.
+
+    Returns
+    -------
+    list of float
+        Where each begins. When there are too many, some begin before 0.
+    """
+    placed = list(wanted)
+    order = sorted(range(len(wanted)), key=lambda place: wanted[place])
+    free = 0.0
+    for place in order:
+        placed[place] = max(wanted[place], free)
+        free = placed[place] + sizes[place]
+    for place in reversed(order):
+        placed[place] = min(placed[place], end - sizes[place])
+        end = placed[place]
+    return placed
+
+
+def spread(count: int, most: int | None) -> list[int]:
+    """Pick positions evenly, the first and last among them."""
+    if most is None or count <= most:
+        return list(range(count))
+    return sorted({round(place * (count - 1) / max(most - 1, 1)) for place in range(most)})
+
 
 Point: TypeAlias = tuple[float, float]
 

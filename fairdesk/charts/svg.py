@@ -8,8 +8,7 @@ from functools import partial
 from html import escape as escaped
 from typing import Final
 
-from fairdesk.charts.shapes import Box, Colour, Disc, Path, Point, Shape, Words
-from fairdesk.charts.type import FONTS, SIZE
+from fairdesk.charts.shapes import FONTS, SIZE, Box, Colour, Disc, Path, Point, Shape, Words
 
 #: Of the report, by what they are for.
 ON_PAPER: Final = {

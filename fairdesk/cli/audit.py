@@ -53,8 +53,8 @@ from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording.companions import companion_said
-from fairdesk.wording.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.attributes import companion_said
+from fairdesk.wording.proofs import neighbourhoods_of
 from fairdesk.wording.rules import rule_phrase
 
 #: What ``--plan`` takes.

@@ -15,7 +15,7 @@ from fairdesk.cli.terminal import print_json, print_lines, spinner, stoppable_wo
 from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
 from fairdesk.data.domain.support import Support, written
 from fairdesk.wording import inspected
-from fairdesk.wording.companions import companion_said
+from fairdesk.wording.attributes import companion_said
 
 
 def add_inspect(add_parser: AddParser) -> None:

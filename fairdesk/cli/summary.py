@@ -36,7 +36,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, inspected, words
-from fairdesk.wording.companions import companion_said
+from fairdesk.wording.attributes import companion_said
 from fairdesk.wording.groups.impact_ratio import (
     is_shown,
     lowest,
@@ -47,9 +47,8 @@ from fairdesk.wording.groups.impact_ratio import (
 )
 from fairdesk.wording.groups.tables import outcome_of, rate_of, reference_of
 from fairdesk.wording.groups.terms import by_category, category_statement
-from fairdesk.wording.neighbourhoods import neighbourhoods_of
 from fairdesk.wording.pairs import plausible_pairs
-from fairdesk.wording.proofs import VERDICTS
+from fairdesk.wording.proofs import VERDICTS, neighbourhoods_of
 
 #: Runs of these kinds are in the tables above the others.
 _IN_TABLES = (QuestionKind.RATES, QuestionKind.SHARE)

@@ -40,10 +40,8 @@ from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import terms as term_words
 from fairdesk.wording.groups.impact_ratio import shown_of, worst_of, worst_statement
 from fairdesk.wording.groups.tables import group_text
-from fairdesk.wording.language import say, say_many
-from fairdesk.wording.neighbourhoods import neighbourhoods_of
-from fairdesk.wording.proofs import main_proof
-from fairdesk.wording.statements import Statement, unmeasured
+from fairdesk.wording.language import Statement, say, say_many, unmeasured
+from fairdesk.wording.proofs import main_proof, neighbourhoods_of
 
 #: A count of the rows answers what is certain where at most this share of them is undecided.
 _FEW = 0.05

@@ -14,8 +14,8 @@ import msgspec
 from fairdesk.audit.store.records import Paper as PaperKey
 from fairdesk.audit.store.records import TemplateKey
 from fairdesk.charts.shapes import Laid, Marked, Paper
-from fairdesk.wording import statements
-from fairdesk.wording.statements import Evidence
+from fairdesk.wording import language
+from fairdesk.wording.language import Evidence
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):
@@ -59,9 +59,7 @@ class Statement(msgspec.Struct, frozen=True, tag="statement"):
     label: str = ""
 
 
-def stated(
-    said: statements.Statement, details: Sequence[str] = (), *, place: str = ""
-) -> Statement:
+def stated(said: language.Statement, details: Sequence[str] = (), *, place: str = "") -> Statement:
     """Set a statement of the wording; empty details are left out."""
     small = tuple(filter(None, details))
     return Statement(said.value, said.sentence, small, said.evidence, place, said.label)

@@ -17,8 +17,7 @@ from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording.decisions import name_of, outcome_text
-from fairdesk.wording.groups.error_rates import error_gap
-from fairdesk.wording.groups.impact_ratio import higher_of, shown_of, worst_of
+from fairdesk.wording.groups.impact_ratio import error_gap, higher_of, shown_of, worst_of
 from fairdesk.wording.groups.tables import people, reference_of
 from fairdesk.wording.language import fixed, say
 

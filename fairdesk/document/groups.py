@@ -31,10 +31,10 @@ from fairdesk.groups.statistics import wilson_ends
 from fairdesk.results.groups import Bin, GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.columns import columns
-from fairdesk.wording.groups.error_rates import errors_statement
 from fairdesk.wording.groups.impact_ratio import (
     BELOW,
     FLIPS,
+    errors_statement,
     ratio_interval,
     table_sentences,
     worst_statement,

@@ -31,9 +31,8 @@ from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
-from fairdesk.wording.language import say
+from fairdesk.wording.language import Statement, say
 from fairdesk.wording.pairs import UNKNOWN, distance_text, entitled, outcomes
-from fairdesk.wording.statements import Statement
 
 #: Writes a value of a pair, by the position of its attribute.
 Value = Callable[[int, float], str]

@@ -33,7 +33,7 @@ from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region, exac
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.language import fixed, say
-from fairdesk.wording.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.proofs import neighbourhoods_of
 from fairdesk.wording.rules import combination_text, rule_text
 
 #: Regions of each kind that are listed.

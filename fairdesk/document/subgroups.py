@@ -26,11 +26,11 @@ from fairdesk.document.pictures import gaps_of, quoted
 from fairdesk.document.subgroup import around, ends_of, grid
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
-from fairdesk.wording import figures, statements, words
+from fairdesk.wording import figures, language, words
 from fairdesk.wording.decisions import favourable, named_outcome
-from fairdesk.wording.groups import baselines as baseline_words
 from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import sentences as group_words
+from fairdesk.wording.groups import subgroups as baseline_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.findings import Finding
 from fairdesk.wording.groups.tables import people
@@ -95,7 +95,7 @@ def compose(
 
 def added(
     spec: AuditSpec, run: RunRecord | RunState, tables: Sequence[GroupTable]
-) -> statements.Statement | None:
+) -> language.Statement | None:
     """State what subgroups add to the tables of groups: a lower selection rate than there.
 
     Returns
@@ -128,7 +128,7 @@ def added(
             "in the tables of groups.",
             **values,
         )
-        return statements.Statement("observed", "", "", none)
+        return language.Statement("observed", "", "", none)
     values["rate"] = finding_words.both_rates(least)[0]
     values["group"] = rule_phrase(spec, least.conditions)
     brief = say("{rate} of {group}; in the tables of groups {low} at least", **values)
@@ -142,7 +142,7 @@ def added(
         **values,
     )
     label = say("Lowest selection rate of a subgroup")
-    return statements.Statement("observed", label, values["rate"], said, brief)
+    return language.Statement("observed", label, values["rate"], said, brief)
 
 
 def opening(spec: AuditSpec, run: RunRecord | RunState, tables: Sequence[GroupTable]) -> Statement:
@@ -154,7 +154,7 @@ def opening(spec: AuditSpec, run: RunRecord | RunState, tables: Sequence[GroupTa
             n=words.number(most),
         )
         return stated(said, [caveat] if said.value and most > 1 else [])
-    found = group_words.headline(spec, run.figures) or statements.unmeasured(figures.no_result(run))
+    found = group_words.headline(spec, run.figures) or language.unmeasured(figures.no_result(run))
     # what is counted stands large, what is estimated of it small
     rest = found.sentence.removeprefix(found.brief)
     if not found.brief or rest == found.sentence:

@@ -8,7 +8,7 @@ from pathlib import Path
 from fairdesk.files import documentation
 from fairdesk.manual import choosing, reference
 from fairdesk.manual.places import CHOICE, CONTENTS
-from fairdesk.report.render.formulas import formula
+from fairdesk.report.render.html import formula
 
 
 def pages(commands: str, draw: Callable[[str, str], str] = formula) -> dict[str, str]:

@@ -19,7 +19,7 @@ from fairdesk.certify.proof.certificate import Header
 from fairdesk.document.blocks import Report
 from fairdesk.manual.places import option_place
 from fairdesk.models.model import Mapping, ModelCard
-from fairdesk.report.content.form import FORM
+from fairdesk.report.content.fields import FORM
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.passages import passages
 from fairdesk.report.provenance.manifest import Manifest

@@ -25,9 +25,8 @@ from fairdesk.files import sha256
 from fairdesk.report import appendix, legal
 from fairdesk.report.content import redaction
 from fairdesk.report.content.choosing import chosen, settled
-from fairdesk.report.content.gathering import gather
 from fairdesk.report.content.kinds import TEMPLATES
-from fairdesk.report.content.material import Made, Material, about_groups
+from fairdesk.report.content.material import Made, Material, about_groups, gather
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.content.status import Status, obstacles, standing
 from fairdesk.report.provenance import evidence
@@ -36,26 +35,26 @@ from fairdesk.report.provenance.signing import SUFFIX, Key
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
 from fairdesk.report.render.drawing import with_drawings
-from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.html import structured
 from fairdesk.report.render.logo import check_logo
 from fairdesk.report.sections import (
-    certification,
+    compared,
+    data,
     findings,
     methods_and_formulas,
-    mitigation,
+    model,
     outcomes,
     pairs,
-    subgroups,
+    results,
     system,
 )
-from fairdesk.report.sections.plan import compared, data, model
-from fairdesk.report.sections.plan.model import caveat
-from fairdesk.report.sections.summary import found
+from fairdesk.report.sections.model import caveat
+from fairdesk.report.sections.results import found
 from fairdesk.report.sections.system import cover_facts
 from fairdesk.report.templates import annex_iv, ll144, model_card
 from fairdesk.report.writing import replacing
 from fairdesk.results.trials import trials_of
-from fairdesk.wording import statements, words
+from fairdesk.wording import language, words
 from fairdesk.wording.decisions import naming
 from fairdesk.wording.language import FRAME, say
 
@@ -68,10 +67,10 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "outcomes": outcomes.outcomes,
     "errors": outcomes.errors,
     "results": findings.results,
-    "subtle": subgroups.subtle,
-    "certification": certification.certification,
+    "subtle": results.subtle,
+    "certification": results.certification,
     "pairs": pairs.pairs,
-    "mitigation": mitigation.mitigation,
+    "mitigation": results.mitigation,
     "limits": methods_and_formulas.limits,
     "formulas": methods_and_formulas.formulas,
     "evidence": methods_and_formulas.appendix,
@@ -306,7 +305,7 @@ class Summary(NamedTuple):
     """
 
     answers: tuple[Answer, ...]
-    headline: statements.Statement
+    headline: language.Statement
     identity: str
     moment: str
     final: bool

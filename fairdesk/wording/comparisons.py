@@ -28,11 +28,10 @@ from fairdesk.results.individual import (
     ValueChanges,
 )
 from fairdesk.wording import words
-from fairdesk.wording.companions import refused_said
+from fairdesk.wording.attributes import refused_said
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.tables import people as members
-from fairdesk.wording.language import fixed, say
-from fairdesk.wording.statements import Statement, unmeasured
+from fairdesk.wording.language import Statement, fixed, say, unmeasured
 
 #: Pairs of a companion's values that a sentence names.
 _PAIRS = 2

@@ -31,18 +31,16 @@ from fairdesk.results.proofs import Proven, exactly
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.groups import sentences as group_words
-from fairdesk.wording.groups.baselines import gap_statement
-from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.neighbourhoods import (
+from fairdesk.wording.groups.subgroups import gap_statement
+from fairdesk.wording.language import Evidence, Statement, fixed, say, say_many, unmeasured
+from fairdesk.wording.proofs import (
     NOT_MEANT,
+    least_share,
+    main_proof,
     neighbour_sentence,
     neighbourhood_counts,
     neighbourhood_statement,
     neighbourhoods_of,
-)
-from fairdesk.wording.proofs import (
-    least_share,
-    main_proof,
     percent_down,
     percent_up,
     population_note,
@@ -51,7 +49,6 @@ from fairdesk.wording.proofs import (
     remainder_statement,
     standing_of,
 )
-from fairdesk.wording.statements import Evidence, Statement, unmeasured
 from fairdesk.wording.words import digits_of, interval, plural, shown_percent
 
 #: What a phase of a search for groups counts, where that is neither rule sets nor people.

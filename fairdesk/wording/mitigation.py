@@ -26,8 +26,7 @@ from fairdesk.results.trials import (
     verdict_of,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.statements import Statement, unmeasured
+from fairdesk.wording.language import Statement, fixed, say, say_many, unmeasured
 from fairdesk.wording.trials import (
     change_text,
     digits_for,

@@ -13,8 +13,7 @@ from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.population.plausible import LEAST_ROWS, MOST_ATTRIBUTES, RAREST
 from fairdesk.wording import words
-from fairdesk.wording.language import say
-from fairdesk.wording.statements import Statement
+from fairdesk.wording.language import Statement, say
 
 #: Instead of what is not known yet.
 UNKNOWN = "–"

@@ -17,8 +17,7 @@ from fairdesk.data.profiling.profile import sample_weights
 from fairdesk.data.table import Column, Kind, Source
 from fairdesk.models.decisions.rule import own_number_text
 from fairdesk.models.model import How, Input, Mapping
-from fairdesk.wording.language import fixed, say, say_many
-from fairdesk.wording.statements import Statement
+from fairdesk.wording.language import Statement, fixed, say, say_many
 
 #: What a search can show, and what not. Stands wherever findings are counted.
 EXAMPLES = fixed(

@@ -25,7 +25,7 @@ from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.document import make_report
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
-from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.html import structured
 
 #: Paragraphs of words alone that fill about forty pages.
 _PARAGRAPHS, _WORDS = 500, 60

@@ -20,7 +20,7 @@ from fairdesk.results.proofs import (
 )
 from fairdesk.wording import figures
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording.neighbourhoods import NOT_MEANT
+from fairdesk.wording.proofs import NOT_MEANT
 from tests import phrases
 from tests.report.building import people_store
 from tests.wording.test_about_groups import TABLE

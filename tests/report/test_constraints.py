@@ -7,12 +7,11 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Limit, Role, attribute_of
 from fairdesk.data.domain.feasibility import checked, constrained_domain
 from fairdesk.data.formats.reading import read_table
-from fairdesk.report.content.gathering import gather
-from fairdesk.report.content.material import Material
+from fairdesk.report.content.material import Material, gather
 from fairdesk.report.export.exports import write_retraining_csv
 from fairdesk.report.export.tables import decoded
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections.plan import compared, data
+from fairdesk.report.sections import compared, data
 from tests import phrases
 from tests.audit.making import domain_of
 from tests.report.building import run_into, spec_of, write_people

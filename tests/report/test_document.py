@@ -17,7 +17,7 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ReportError
-from fairdesk.report.content.gathering import SHOWN, gather
+from fairdesk.report.content.material import SHOWN, gather
 from fairdesk.report.document import make_pdf, make_report, summarised, write_pdf
 from fairdesk.report.provenance import evidence
 from fairdesk.report.render import pdf as pages

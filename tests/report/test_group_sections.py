@@ -27,8 +27,8 @@ from fairdesk.results.groups import Bin, GroupGap
 from fairdesk.results.proofs import Condition
 from fairdesk.results.subgroups import Flip, LinearGroup, Support, TermRate, Variant
 from fairdesk.wording import figures, words
-from fairdesk.wording.groups import baselines as baseline_words
 from fairdesk.wording.groups import impact_ratio as ratio_words
+from fairdesk.wording.groups import subgroups as baseline_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups import terms as term_words
 from tests import phrases

@@ -10,10 +10,9 @@ from pypdf import PdfReader
 from fairdesk.audit.store.records import Choice
 from fairdesk.document.blocks import Report
 from fairdesk.report.document import make_report
-from fairdesk.report.render.html import page
-from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.html import page, structured
 from fairdesk.report.render.pdf import pdf
-from fairdesk.report.sections.plan.model import caveat
+from fairdesk.report.sections.model import caveat
 from tests.report.building import people_store, run_into
 
 

@@ -19,8 +19,7 @@ from fairdesk.cli.repair import repair_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.models.model import Companion, Mapping
 from fairdesk.report.appendix import KEY
-from fairdesk.report.content.gathering import gather
-from fairdesk.report.content.material import Material
+from fairdesk.report.content.material import Material, gather
 from fairdesk.report.document import make_report
 from fairdesk.report.provenance import evidence
 from fairdesk.report.provenance.manifest import manifest

@@ -19,8 +19,8 @@ from fairdesk.results.subgroups import (
 from fairdesk.wording import decisions, words
 from fairdesk.wording import rules as rule_words
 from fairdesk.wording.groups import columns as group_columns
-from fairdesk.wording.groups import error_rates as error_words
 from fairdesk.wording.groups import findings as finding_words
+from fairdesk.wording.groups import impact_ratio as error_words
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups import subgroups as subgroup_words

@@ -21,7 +21,7 @@ from fairdesk.results.proofs import Condition, Estimated, GroupRate, Proven, Pro
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import rules as rule_words
-from fairdesk.wording.groups import baselines as baseline_words
+from fairdesk.wording.groups import subgroups as baseline_words
 from tests import phrases
 from tests.report.building import people_store, spec_of, write_people
 

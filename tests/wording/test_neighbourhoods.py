@@ -9,7 +9,7 @@ from fairdesk.charts.kinds.proof import proven_bar
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.proofs import NeighbourhoodCounts
 from fairdesk.wording import figures, words
-from fairdesk.wording.neighbourhoods import NOT_MEANT, neighbour_sentence, neighbourhood_statement
+from fairdesk.wording.proofs import NOT_MEANT, neighbour_sentence, neighbourhood_statement
 from tests import phrases
 from tests.report.building import spec_of, write_people
 

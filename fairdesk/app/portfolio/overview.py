@@ -22,7 +22,7 @@ from fairdesk.report.render import html, pdf
 from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.writing import replacing
 from fairdesk.wording import words
-from fairdesk.wording.statements import Evidence
+from fairdesk.wording.language import Evidence
 
 FORMAT, VERSION = "fairdesk-overview", 1
 #: Charts that are drawn as one picture, which is not divided between pages.

@@ -11,8 +11,6 @@ import msgspec
 
 from fairdesk.audit.plan.decisions import decisions
 from fairdesk.audit.plan.spec import RunSpec, versions
-from fairdesk.audit.store.parts.documents import CHOSEN
-from fairdesk.audit.store.parts.runs import began_sentence, ended_sentence, plan_sentence
 from fairdesk.audit.store.records import (
     Agreement,
     LogEntry,
@@ -27,7 +25,8 @@ from fairdesk.audit.store.records import (
     Weighed,
 )
 from fairdesk.audit.store.schema import STARTED
-from fairdesk.audit.store.store import Store
+from fairdesk.audit.store.store import CHOSEN, Store
+from fairdesk.audit.store.stored_runs import began_sentence, ended_sentence, plan_sentence
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.models.inputs.input_check import InputCheck

@@ -14,7 +14,7 @@ import sys
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from fairdesk.audit.worker.relay.client import Relay
+    from fairdesk.audit.worker.relay_client import Relay
 
 
 #: How far a guest that works beside others stands back where all processors are busy.
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _relay(python: str, *, unconfined: bool) -> Relay:
-    from fairdesk.audit.worker.relay.client import Relay  # noqa: PLC0415 - needed seldom
+    from fairdesk.audit.worker.relay_client import Relay  # noqa: PLC0415 - needed seldom
 
     return Relay(python, unconfined=unconfined)
 

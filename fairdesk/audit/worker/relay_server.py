@@ -36,7 +36,7 @@ def main() -> None:
     import msgspec  # noqa: PLC0415
 
     from fairdesk.audit.sandbox.probe import try_out  # noqa: PLC0415
-    from fairdesk.audit.worker.relay.wire import write  # noqa: PLC0415
+    from fairdesk.audit.worker.relay_wire import write  # noqa: PLC0415
 
     write(outgoing, msgspec.to_builtins(try_out(folders.current_sandbox(), layers)))
     serve(incoming, outgoing)
@@ -44,7 +44,7 @@ def main() -> None:
 
 def serve(incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Answer questions until the stream ends."""
-    from fairdesk.audit.worker.relay.wire import read, write  # noqa: PLC0415
+    from fairdesk.audit.worker.relay_wire import read, write  # noqa: PLC0415
 
     server = _Server()
     while True:

@@ -45,7 +45,7 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import PartTimes
 from fairdesk.individual.engine.preflight import preflight
-from fairdesk.individual.searches.uniform import baseline
+from fairdesk.individual.searches.baseline import baseline
 from fairdesk.individual.shares.estimate import upper_bound
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.decisions.requerying import joined, query_again, refuse, some_of
@@ -54,7 +54,7 @@ from fairdesk.models.model import Capability, Mapping, OpenedModel
 from fairdesk.results.events import Event, Progress, Rows, Scores
 
 if TYPE_CHECKING:
-    from fairdesk.audit.worker.relay.client import Relay
+    from fairdesk.audit.worker.relay_client import Relay
     from fairdesk.certify.domain.space import Places
     from fairdesk.certify.proof.certificate import Header
     from fairdesk.certify.proof.reproof_check import Reproof, Reprove

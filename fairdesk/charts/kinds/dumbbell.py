@@ -6,8 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fairdesk.charts.scales import Frame, percent_ticks, ticks
-from fairdesk.charts.shapes import Box, Disc, Laid, Marked, Paper, Path, Shape, Spot, Tint, Words
+from fairdesk.charts.shapes import (
+    Box,
+    Disc,
+    Frame,
+    Laid,
+    Marked,
+    Paper,
+    Path,
+    Shape,
+    Spot,
+    Tint,
+    Words,
+    percent_ticks,
+    ticks,
+)
 from fairdesk.wording import words
 from fairdesk.wording.language import say
 

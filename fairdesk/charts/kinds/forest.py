@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.charts import groups
-from fairdesk.charts.scales import Frame, percent_ticks, ticks
 from fairdesk.charts.shapes import (
     Axis,
     Box,
     Disc,
+    Frame,
     Laid,
     Marked,
     Paper,
@@ -31,6 +31,8 @@ from fairdesk.charts.shapes import (
     Tint,
     Words,
     hatched_mark,
+    percent_ticks,
+    ticks,
 )
 from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.results.groups import GroupLine, GroupTable

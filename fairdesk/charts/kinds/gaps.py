@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fairdesk.charts.scales import Frame, percent_ticks, ticks
 from fairdesk.charts.shapes import (
     Box,
+    Frame,
     Laid,
     Marked,
     Paper,
@@ -18,10 +18,11 @@ from fairdesk.charts.shapes import (
     Tint,
     Words,
     mark,
+    percent_ticks,
+    ticks,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say
-from fairdesk.wording.statements import Evidence
+from fairdesk.wording.language import Evidence, fixed, say
 
 #: Half the size of a mark, by the height of a line of type.
 _MARK = 0.29

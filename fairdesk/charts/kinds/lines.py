@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.charts.scales import Frame, apart, axis_of, round_between, spread, ticks
 from fairdesk.charts.shapes import (
     Axis,
     Box,
     Disc,
+    Frame,
     Laid,
     Marked,
     Paper,
@@ -25,7 +25,12 @@ from fairdesk.charts.shapes import (
     Spot,
     Tint,
     Words,
+    apart,
+    axis_of,
     mark,
+    round_between,
+    spread,
+    ticks,
 )
 from fairdesk.wording import words
 from fairdesk.wording.language import say

@@ -22,7 +22,7 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.figures import instances, share_of_domain
 from fairdesk.wording.language import fixed, say
-from fairdesk.wording.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.proofs import neighbourhoods_of
 
 #: Of a data row whose own decision is unchanged, and that of one of its neighbours changes.
 _NEIGHBOUR: Final = "neighbour"

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fairdesk.charts.scales import percent_ticks, ticks
-from fairdesk.charts.shapes import Axis, Box, Laid, Marked, Paper, Path, Shape, Spot, Words, hatched
+from fairdesk.charts.shapes import (
+    Axis,
+    Box,
+    Laid,
+    Marked,
+    Paper,
+    Path,
+    Shape,
+    Spot,
+    Words,
+    hatched,
+    percent_ticks,
+    ticks,
+)
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.mitigation import Trial

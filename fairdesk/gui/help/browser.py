@@ -27,7 +27,7 @@ from fairdesk.manual import terms
 from fairdesk.manual.html import Rendered, rendered
 from fairdesk.manual.pages import pages
 from fairdesk.manual.places import TERMS
-from fairdesk.report.render.formulas import formula_pictures
+from fairdesk.report.render.html import formula_pictures
 
 
 @dataclass

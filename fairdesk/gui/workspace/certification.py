@@ -19,8 +19,7 @@ from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import Run, RunPage, can_go_on, proves, report_link
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
-from fairdesk.wording.neighbourhoods import neighbourhoods_of
-from fairdesk.wording.proofs import VERDICTS
+from fairdesk.wording.proofs import VERDICTS, neighbourhoods_of
 
 #: How long a run can be continued, in seconds; the second of them is offered first.
 _MORE = (60.0, 600.0, 3600.0)

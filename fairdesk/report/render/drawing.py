@@ -7,8 +7,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from fairdesk.charts import svg
-from fairdesk.charts.shapes import Laid, Paper
-from fairdesk.charts.type import LEAD, extent
+from fairdesk.charts.shapes import LEAD, Laid, Paper, extent
 from fairdesk.document.blocks import Block, Chart, Report
 
 #: The width of every chart: the text width of the report's page.

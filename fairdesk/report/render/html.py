@@ -18,13 +18,79 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from fairdesk.document.blocks import Report, evidence_in, terms_in
-from fairdesk.report.render.formulas import formula
 from fairdesk.report.render.pdf import printable
-from fairdesk.wording.language import FRAME
-from fairdesk.wording.statements import Evidence
+from fairdesk.wording.language import FRAME, Evidence
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+
+#: Every formula by itself, in the order of their names.
+_FLOWING = """
+#import "formulas.typ": formulas
+#for key in formulas.keys().sorted() { math.equation(block: true, formulas.at(key).body) }
+"""
+_PAGES = """
+#import "formulas.typ": formulas
+#set page(width: auto, height: auto, margin: 2pt, fill: none)
+#for key in formulas.keys().sorted() {
+  page(math.equation(block: true, formulas.at(key).body))
+}
+"""
+
+
+def formula(key: str, alt: str) -> str:
+    """Return a formula as MathML; empty where the look has none of that name."""
+    from markupsafe import escape  # noqa: PLC0415 - comes with Jinja
+
+    drawn = _formulas().get(key, "")
+    return drawn.replace("<math", f'<math alttext="{escape(alt)}"', 1)
+
+
+@cache
+def formula_pictures() -> dict[str, bytes]:
+    """Return all formulas by their keys as SVG, black on nothing."""
+    return dict(zip(_names(), _compiled(_PAGES, "svg"), strict=True))
+
+
+@cache
+def _formulas() -> dict[str, str]:
+    """Return all formulas as MathML, as typst writes it."""
+    made = _compiled(_FLOWING, "html").decode()
+    drawn = re.findall(r"<math.*?</math>", made, flags=re.DOTALL)
+    return dict(zip(_names(), drawn, strict=True))
+
+
+def _names() -> list[str]:
+    source = (_LOOK / "formulas.typ").read_text(encoding="utf-8")
+    return sorted(re.findall(r"^  ([a-z]+): \$", source, flags=re.MULTILINE))
+
+
+def _compiled(source: str, kind: Any) -> Any:  # noqa: ANN401 - pages, or one file
+    import typst  # noqa: PLC0415 - 80 MB that only a report needs
+
+    # typst's stubs want both to be of one type
+    folder: Any = _LOOK
+    return typst.compile(source.encode(), root=folder, format=kind)
+
+
+FORMAT, VERSION = "fairdesk-report", 1
+
+
+def structured(report: Report) -> bytes:
+    """Write a report as one JSON object: the same bytes for the same report.
+
+    Its members are those of `fairdesk.document.blocks.Report`, with ``"format"`` and ``"version"``
+    before them; a block has its kind in ``"type"``, and the manifest is an object, not a text.
+    """
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        **msgspec.structs.asdict(report),
+        "manifest": msgspec.Raw(report.manifest.encode()),
+    }
+    return msgspec.json.format(msgspec.json.encode(content), indent=1)
+
 
 _LOOK = Path(__file__).with_name("look")
 _SVG = "{http://www.w3.org/2000/svg}"

@@ -31,12 +31,12 @@ from fairdesk.document.blocks import (
     stated,
 )
 from fairdesk.report.content.material import Material, not_run
+from fairdesk.report.sections.compared import compared_blocks
 from fairdesk.report.sections.pairs import pair_blocks
-from fairdesk.report.sections.plan.compared import compared_blocks
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, SearchPhase, Share
-from fairdesk.wording import comparisons, figures, statements, words
+from fairdesk.wording import comparisons, figures, language, words
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.proofs import least_share, proven_fractions, proven_of
@@ -228,7 +228,7 @@ def _found(material: Material, looked: Sequence[RunRecord]) -> Statement:
     if len(finding) > 1:
         pairs = words.number(pairs_found(finding))
         label = say("Discriminatory pairs")
-        said = statements.Statement("example", label, pairs, pooled(finding))
+        said = language.Statement("example", label, pairs, pooled(finding))
     else:
         found = finding[0] if finding else max(looked, key=lambda run: run.tried)
         said = words.headline(material.spec, found, ending_too=False)

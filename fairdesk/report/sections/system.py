@@ -8,13 +8,13 @@ from fairdesk.document.blocks import Block, Callout, Fact, Facts, Section, Signa
 from fairdesk.report.content.fields import (
     FIELDS,
     TO_FILL_IN,
+    Field,
     facts,
     fields_of,
     seen,
     unsigned,
     written,
 )
-from fairdesk.report.content.form import Field
 from fairdesk.report.content.material import Material
 from fairdesk.wording.language import fixed, say
 

@@ -14,7 +14,7 @@ from fairdesk.document import groups
 from fairdesk.document.blocks import Block, Callout, Fact, Facts, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import summary, system
+from fairdesk.report.sections import results, system
 from fairdesk.report.templates import shared
 from fairdesk.wording import words
 from fairdesk.wording.decisions import favourable_text
@@ -173,7 +173,7 @@ def _testing(material: Material) -> list[Block]:
     else:
         blocks.append(Text("No test has been run yet."))
     blocks.append(shared.metrics(material))
-    found = summary.statements(material)
+    found = results.statements(material)
     if found:
         blocks.append(
             Text(

@@ -39,8 +39,7 @@ from fairdesk.report.content.published import (
 from fairdesk.report.sections import system
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.language import fixed, say
-from fairdesk.wording.statements import Statement
+from fairdesk.wording.language import Statement, fixed, say
 
 _NOT_MEASURED = (
     "Group metrics. The run would show the numbers of individuals, the rates and the impact "

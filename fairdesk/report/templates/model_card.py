@@ -13,7 +13,7 @@ from fairdesk.document.blocks import Block, Fact, Facts, Heading, Section, Signa
 from fairdesk.report.content.fields import seen
 from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.provenance import evidence
-from fairdesk.report.sections import summary, system
+from fairdesk.report.sections import results, system
 from fairdesk.report.templates import shared
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
@@ -156,7 +156,7 @@ def figures(material: Material) -> Section:
         blocks += groups.observed(material.spec, material.observed)
     # the tables above are of groups, and what was repaired is another model
     elsewhere = ("outcomes", "mitigation")
-    found = [each for each in summary.statements(material) if each.place not in elsewhere]
+    found = [each for each in results.statements(material) if each.place not in elsewhere]
     if found:
         blocks += [Heading("Individual discrimination, subgroup discovery, certification"), *found]
     return Section("Quantitative analyses", tuple(blocks))

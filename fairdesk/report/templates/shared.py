@@ -12,7 +12,7 @@ from fairdesk.results.trials import measure_of, trial_of
 from fairdesk.wording import figures, words
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording.decisions import favourable
-from fairdesk.wording.groups.error_rates import accuracy_statement
+from fairdesk.wording.groups.impact_ratio import accuracy_statement
 from fairdesk.wording.language import say
 
 

@@ -25,7 +25,7 @@ from fairdesk.report.render import pdf as pages
 from fairdesk.report.verified.files import SIGNATURES, anchor_of, check_files
 from fairdesk.report.writing import replacing
 from fairdesk.wording import words
-from fairdesk.wording.companions import support_said
+from fairdesk.wording.attributes import support_said
 from fairdesk.wording.inspected import agreement
 
 #: What a check can show, and what not; stands in every form of it.

@@ -16,7 +16,6 @@ from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet
 from fairdesk.wording import words
 from fairdesk.wording.decisions import favourable
-from fairdesk.wording.groups.baselines import gap_statement, linear_statement
 from fairdesk.wording.groups.findings import (
     both_rates,
     gap_text,
@@ -35,14 +34,15 @@ from fairdesk.wording.groups.impact_ratio import (
 )
 from fairdesk.wording.groups.subgroups import (
     evidence_sentence,
+    gap_statement,
+    linear_statement,
     mined_sentence,
     rule_set_sentence,
     widest_statement,
 )
 from fairdesk.wording.groups.terms import by_category, category_statement
-from fairdesk.wording.language import say, say_many
+from fairdesk.wording.language import Statement, say, say_many
 from fairdesk.wording.rules import rule_phrase
-from fairdesk.wording.statements import Statement
 
 #: So many rule sets are told in sentences.
 MOST_TOLD = 5

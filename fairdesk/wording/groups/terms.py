@@ -10,8 +10,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.subgroups import Flip, TermRate
 from fairdesk.wording import words
 from fairdesk.wording.decisions import favourable, named_outcome
-from fairdesk.wording.language import say, say_many
-from fairdesk.wording.statements import Statement
+from fairdesk.wording.language import Statement, say, say_many
 
 #: Of a longer text only the part around the term is shown.
 _LONGEST = 240

@@ -27,7 +27,7 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.inspection import Subject, inspect
 from fairdesk.audit.worker import beside
 from fairdesk.audit.worker.client import Worker
-from fairdesk.audit.worker.relay.wire import read, write
+from fairdesk.audit.worker.relay_wire import read, write
 from fairdesk.cli import main as cli
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.models.pickles.contents import Contents, ImportedName

@@ -16,7 +16,7 @@ from fairdesk.data.table import ColumnReading, Dialect, Kind
 from fairdesk.models.inputs.usual import fitted, read_key
 from fairdesk.models.model import Companion, Fit, Mapping, Step
 from fairdesk.report.document import make_report
-from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.html import structured
 from fairdesk.wording.words import how_made
 from tests import phrases
 from tests.audit import making

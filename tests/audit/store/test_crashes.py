@@ -13,9 +13,8 @@ import pytest
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import score_findings
-from fairdesk.audit.store import file
+from fairdesk.audit.store import file, stored_pairs
 from fairdesk.audit.store.pair import MinimalPair
-from fairdesk.audit.store.parts import pairs
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.schema import beside, transaction
 from fairdesk.audit.store.store import Store
@@ -41,7 +40,7 @@ def _proves():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(METHODS, "proves", fake_guest.PROVES)
         # so that a small audit has as many transactions as a large one
-        patch.setattr(pairs, "CHUNK", 7)
+        patch.setattr(stored_pairs, "CHUNK", 7)
         yield
 
 
@@ -194,11 +193,11 @@ def test_a_process_that_is_killed_while_it_weighs_leaves_an_audit_that_agrees(mo
         from pathlib import Path
         import numpy as np
         from fairdesk.audit.store import file
-        from fairdesk.audit.store.parts import pairs
+        from fairdesk.audit.store import stored_pairs
         from fairdesk.audit.store.store import Store
         from tests.plausible import scored
 
-        pairs.CHUNK = 7
+        stored_pairs.CHUNK = 7
         wrote = []
 
         def killing(connection, *entry):

@@ -11,7 +11,7 @@ from fairdesk.audit.plan import spec as spec_module
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.plausibility import score_findings
 from fairdesk.audit.store import digests
-from fairdesk.audit.store.parts import pairs as pairs_module
+from fairdesk.audit.store import stored_pairs as pairs_module
 from fairdesk.audit.store.records import (
     Categories,
     Choice,
@@ -84,7 +84,7 @@ def test_a_run_is_told_when_it_begins_and_ends(store, run):
 
 def test_a_run_on_another_machine_says_so(store, monkeypatch):
     here = spec_module.versions() | {"numpy": "0.1", "processor": "another one"}
-    monkeypatch.setattr("fairdesk.audit.store.parts.runs.versions", lambda: here)
+    monkeypatch.setattr("fairdesk.audit.store.stored_runs.versions", lambda: here)
     run = store.begin_run(RunSpec("maft"))
     assert said(store).began[run].versions == {"numpy": "0.1", "processor": "another one"}
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store import file, schema
-from fairdesk.audit.store.parts import artifacts
-from fairdesk.audit.store.parts import pairs as pairs_module
+from fairdesk.audit.store import store as store_module
+from fairdesk.audit.store import stored_pairs as pairs_module
 from fairdesk.audit.store.records import Details, ModelFile, PairQuery
 from fairdesk.audit.store.schema import plain_error, release
 from fairdesk.audit.store.store import Store
@@ -608,7 +608,7 @@ def test_files_of_models_are_kept_by_trial_and_name(filled, monkeypatch):
     assert filled.model(run.id, 2, "model.onnx") == b""
     assert filled.model(run.id, 2, "model.skops") == b""
     # SQLite takes no more at once: then it is told
-    monkeypatch.setattr(artifacts, "MOST_FILE_BYTES", 100)
+    monkeypatch.setattr(store_module, "MOST_FILE_BYTES", 100)
     made(2, "model.keras", bytes(101))
     assert filled.model(run.id, 2, "model.keras") == b""
     assert "101 bytes" in filled.models(run.id, 2)["model.keras"].remark

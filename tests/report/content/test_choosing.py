@@ -14,7 +14,7 @@ from fairdesk.report.content.choosing import check, chosen, parts, settled
 from fairdesk.report.document import make_report, whole_report
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
-from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.html import structured
 from tests import phrases
 from tests.report.building import people_store, run_into
 

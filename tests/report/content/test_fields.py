@@ -12,6 +12,7 @@ from fairdesk.document.blocks import Fact
 from fairdesk.errors import ReportError
 from fairdesk.report.content.fields import (
     FIELDS,
+    FORM,
     SIGNED,
     asked,
     facts,
@@ -22,7 +23,6 @@ from fairdesk.report.content.fields import (
     unsigned,
     written,
 )
-from fairdesk.report.content.form import FORM
 from tests import phrases
 from tests.report.details import HISTORICAL, TEST, example_details
 

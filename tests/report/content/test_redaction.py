@@ -21,13 +21,21 @@ from fairdesk.data.domain.feasibility import constrained_domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.document.blocks import PairCard, Text
-from fairdesk.report.content.bands import FEWEST, band_edges, band_text
 from fairdesk.report.content.choosing import parts
-from fairdesk.report.content.redaction import LEFT_OUT, NAMED, OTHER, SENTENCES, Shown
+from fairdesk.report.content.redaction import (
+    FEWEST,
+    LEFT_OUT,
+    NAMED,
+    OTHER,
+    SENTENCES,
+    Shown,
+    band_edges,
+    band_text,
+)
 from fairdesk.report.document import make_report, whole_report, write_report
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
-from fairdesk.report.render.json_format import structured
+from fairdesk.report.render.html import structured
 from fairdesk.report.verified.files import check_files
 from fairdesk.results.events import Found
 from fairdesk.results.groups import GroupLine, GroupTable

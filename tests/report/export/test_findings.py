@@ -10,7 +10,7 @@ from fairdesk.audit.store.pair import FIELDS, FIRST, sides
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.models.decisions.rule import own_number
-from fairdesk.report.content import gathering
+from fairdesk.report.content import material
 from fairdesk.report.export import findings
 from fairdesk.report.export.tables import guarded
 from fairdesk.wording.decisions import class_texts
@@ -99,7 +99,7 @@ def pair_by_pair(store):
 
 @pytest.mark.parametrize("at_once", [7, 2_000])
 def test_files_are_those_that_are_written_pair_by_pair(store, tmp_path, monkeypatch, at_once):
-    monkeypatch.setattr("fairdesk.audit.store.parts.pairs._COLUMNS_AT_ONCE", at_once)
+    monkeypatch.setattr("fairdesk.audit.store.stored_pairs._COLUMNS_AT_ONCE", at_once)
     rows, objects = pair_by_pair(store)
     findings.write_findings_csv(store, tmp_path / "findings.csv")
     findings.write_findings_json(store, tmp_path / "findings.json")
@@ -117,8 +117,8 @@ def test_a_text_is_made_anew_where_too_many_were_kept(store, tmp_path, monkeypat
 
 
 def test_what_the_report_counts_is_what_a_walk_over_the_pairs_comes_to(store, monkeypatch):
-    monkeypatch.setattr(gathering, "_POOL", 20)
-    found = gathering.gather(store)
+    monkeypatch.setattr(material, "_POOL", 20)
+    found = material.gather(store)
     pairs = list(store.each_pair(PairQuery()))
     assert found.marks == {"flagged": 1, "dismissed": 1, "": len(pairs) - 2}
     (changes,) = found.changes.values()
@@ -128,13 +128,13 @@ def test_what_the_report_counts_is_what_a_walk_over_the_pairs_comes_to(store, mo
     assert 3 in told
     assert 5 not in told
     # among those told of are the ones whose scores are farthest apart
-    widest = sorted(pairs, key=gathering.difference, reverse=True)[:5]
+    widest = sorted(pairs, key=material.difference, reverse=True)[:5]
     assert {pair.id for pair in widest} - {5} <= told
 
 
 def test_pairs_in_another_order_are_read_as_they_are_sorted(store: Store):
     query = PairQuery(order="difference", descending=True)
-    apart = [gathering.difference(pair) for pair in store.each_pair(query)]
+    apart = [material.difference(pair) for pair in store.each_pair(query)]
     assert apart == sorted(apart, reverse=True)
     numbers = [number for each in store.each_columns(query) for number in each.fields["id"]]
     assert numbers == store.numbers(query).tolist()

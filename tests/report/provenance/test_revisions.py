@@ -9,7 +9,7 @@ from pyhanko.pdf_utils.incremental_writer import IncrementalPdfFileWriter
 from pyhanko.sign import fields, signers
 
 from fairdesk.report.provenance import signing
-from fairdesk.report.provenance.revisions import only_signed
+from fairdesk.report.provenance.signing import only_signed
 from tests.report.keys import PASSPHRASE, make_key
 
 

@@ -34,8 +34,7 @@ from fairdesk.document.blocks import (
 from fairdesk.report.content.passages import passages
 from fairdesk.report.document import make_report
 from fairdesk.report.render.drawing import drawn
-from fairdesk.report.render.formulas import _formulas
-from fairdesk.report.render.html import _inline, page
+from fairdesk.report.render.html import _formulas, _inline, page
 from tests.report.building import people_store, run_into
 
 HOSTILE = (

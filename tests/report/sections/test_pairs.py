@@ -5,7 +5,7 @@ import numpy as np
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import Choice, PairQuery
 from fairdesk.report.appendix import KEY
-from fairdesk.report.content.gathering import SHOWN, by_turns
+from fairdesk.report.content.material import SHOWN, by_turns
 from fairdesk.report.document import make_report
 from fairdesk.results.events import Found
 from tests import phrases

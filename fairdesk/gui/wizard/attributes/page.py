@@ -34,7 +34,7 @@ from fairdesk.gui.wizard.attributes.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.domain import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.wording.companions import follows_said
+from fairdesk.wording.attributes import follows_said
 from fairdesk.wording.words import counted, listed, quoted
 
 #: What the page is for, with a model and with its decisions alone.

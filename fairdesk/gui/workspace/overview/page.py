@@ -51,7 +51,7 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import figures, words
-from fairdesk.wording.statements import unmeasured
+from fairdesk.wording.language import unmeasured
 
 #: What `Next.page` is for a run that estimates.
 ESTIMATE = "estimate"

@@ -23,7 +23,7 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.figures import share_cell
 from fairdesk.wording.groups.sentences import best_so_far, looked_at
-from fairdesk.wording.neighbourhoods import neighbourhood_counts, neighbourhoods_of
+from fairdesk.wording.proofs import neighbourhood_counts, neighbourhoods_of
 
 _HEADER = ("Run", "Method", "State", "Seed", "Result", "Time")
 _NUMBERS = (3, 4, 5)

@@ -39,7 +39,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import hints, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads import Latest
-from fairdesk.gui.workspace.report.pages import FIT, ZOOMS, PagesView
+from fairdesk.gui.workspace.report.paper_view import FIT, ZOOMS, PagesView
 from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.document import make_report

@@ -35,8 +35,7 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.store.records import Signer, TemplateKey
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.threads import in_background
-from fairdesk.report.content.fields import FIELDS, fault, read_logo
-from fairdesk.report.content.form import Field
+from fairdesk.report.content.fields import FIELDS, Field, fault, read_logo
 
 _SHOWN = QSize(220, 72)
 

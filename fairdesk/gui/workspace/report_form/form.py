@@ -14,8 +14,16 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.report_form.categories import CategoriesEditor, Offer
 from fairdesk.gui.workspace.report_form.draft import Completeness, ReportDraft
 from fairdesk.gui.workspace.report_form.fields import FieldEditor, LogoEditor, SignersEditor
-from fairdesk.report.content.fields import FIELDS, asked, fault, fields_of, missing, seen, unsigned
-from fairdesk.report.content.form import Field
+from fairdesk.report.content.fields import (
+    FIELDS,
+    Field,
+    asked,
+    fault,
+    fields_of,
+    missing,
+    seen,
+    unsigned,
+)
 from fairdesk.report.content.kinds import TEMPLATES
 
 #: Milliseconds without a key after which what is being typed is kept although its field was not

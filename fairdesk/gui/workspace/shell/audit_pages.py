@@ -77,7 +77,7 @@ from fairdesk.wording.figures import short_share
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import sentences as group_words
 from fairdesk.wording.groups.findings import findings, mined_with
-from fairdesk.wording.neighbourhoods import neighbourhoods_of
+from fairdesk.wording.proofs import neighbourhoods_of
 from fairdesk.wording.rules import rule_phrase
 
 

@@ -23,7 +23,7 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.figures import share_cell
 from fairdesk.wording.groups.sentences import widest_text
-from fairdesk.wording.neighbourhoods import neighbourhood_counts, neighbourhoods_of
+from fairdesk.wording.proofs import neighbourhood_counts, neighbourhoods_of
 
 #: From this width on the bar has room for the queries.
 _ROOMY = 1060

@@ -24,7 +24,7 @@ from fairdesk.gui.workspace.common.run_page import EXAMPLES, NAMES, REPORT
 from fairdesk.gui.workspace.report import preview
 from fairdesk.gui.workspace.report.dialogs import ContentsDialog
 from fairdesk.gui.workspace.report.exports import FILES, REPORTS, write
-from fairdesk.gui.workspace.report.pages import FIT, PagesView
+from fairdesk.gui.workspace.report.paper_view import FIT, PagesView
 from fairdesk.gui.workspace.report.preview import page_of, possible, section_text, twin
 from fairdesk.gui.workspace.report_form.categories import UNKNOWN, CategoriesEditor, Offer, offer_of
 from fairdesk.gui.workspace.report_form.draft import read_state
@@ -32,8 +32,7 @@ from fairdesk.gui.workspace.report_form.fields import FieldEditor
 from fairdesk.gui.workspace.report_form.form import _Pressed
 from fairdesk.gui.workspace.session import weighing
 from fairdesk.report.content.choosing import Part
-from fairdesk.report.content.fields import FIELDS, fields_of
-from fairdesk.report.content.form import Field
+from fairdesk.report.content.fields import FIELDS, Field, fields_of
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report
 from tests.gui.auditing import Scales, make_audit

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker import beside
-from fairdesk.audit.worker.relay.wire import Frame, read, write
+from fairdesk.audit.worker.relay_wire import Frame, read, write
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError
 from fairdesk.models.model import Capability, Companion, Inputs, ModelCard
 from fairdesk.results.events import Scores

@@ -11,8 +11,14 @@ from fairdesk.document.blocks import Block, Grid, Heading, Section, Text
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redaction import Shown
 from fairdesk.wording import comparisons, words
-from fairdesk.wording.attributes import ROLES, compared_values, role_text, texts_summary
-from fairdesk.wording.companions import not_received, support_said
+from fairdesk.wording.attributes import (
+    ROLES,
+    compared_values,
+    not_received,
+    role_text,
+    support_said,
+    texts_summary,
+)
 from fairdesk.wording.language import say
 
 #: Pairs of values in the section itself; more are in the appendix.

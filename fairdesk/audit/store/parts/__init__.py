@@ -1,1 +1,0 @@
-"""What the audit file keeps, by subject; the store has all of it."""

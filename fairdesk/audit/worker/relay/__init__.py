@@ -1,1 +1,0 @@
-"""A model opened in the Python of its time, in a second process beside the guest."""
