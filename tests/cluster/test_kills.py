@@ -77,7 +77,10 @@ def run_and_kill(there, connection, store, spec, after):
 
 
 def run_and_kill_at_once(there, connection, store, spec, index, monkeypatch):
-    """Run on the cluster, and kill the worker that is given a shard before it can be done."""
+    """Run on the cluster, and kill the worker that is given a shard before it can be done.
+
+    ``None`` where no such shard was dealt.
+    """
     settled(connection)
     processes, killed, submit = pids(connection), [], Spreading._submit
 
@@ -87,12 +90,13 @@ def run_and_kill_at_once(there, connection, store, spec, index, monkeypatch):
             killed.append((spread, address))
             signalled(processes[address], signal.SIGKILL)
 
-    monkeypatch.setattr(Spreading, "_submit", deal)
-    *_, last = run(there, store, spec)
-    ((spread, address),) = killed
+    with monkeypatch.context() as patch:
+        patch.setattr(Spreading, "_submit", deal)
+        *_, last = run(there, store, spec)
     settled(connection)
-    assert any(address in remark for remark in spread.remarks)
-    return last
+    for spread, address in killed:
+        assert any(address in remark for remark in spread.remarks)
+    return last if killed else None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -152,11 +156,20 @@ def test_a_kill_while_regions_are_divided_loses_and_repeats_none(
         spec = msgspec.structs.replace(spec, domain=Domain(tuple(wide)), trusted=False)
         return Store.create(tmp_path / name, spec, table)
 
-    with audit(here, "a.fairdesk") as one, audit(there, "b.fairdesk") as other:
+    with audit(here, "a.fairdesk") as one:
         *_, counted = run(here, one, RunSpec("enumerate"))
         share = of_kind(counted, Share)
-        certify = RunSpec("certify", {"seconds": 0.0, "keep": 0})
+    certify = RunSpec("certify", {"seconds": 0.0, "keep": 0})
+    # on a busy computer the first look may count all that there is
+    for attempt in range(5):
+        taken.clear()
+        other = audit(there, f"{attempt}.fairdesk")
         last = run_and_kill_at_once(there, connection, other, certify, 1, monkeypatch)
+        if last is not None:
+            break
+        other.close()
+    assert last is not None, "the first look decided all, each time"
+    with other:
         assert last.state == "done", last.message
         # a look, a part each, and the whole: each once, whoever ran it
         assert taken == [0, 1, 2, 3]

@@ -1,6 +1,5 @@
 """Enumeration counts everybody, once, and what it counts is so."""
 
-import msgspec
 import numpy as np
 import pytest
 
@@ -227,10 +226,3 @@ def test_numbers_with_a_step_are_gone_through():
     rows = np.concatenate(list(blocks))
     assert rows[:, 0] == pytest.approx([0.1, 0.3, 0.5, 0.7])
     assert domain.contains(rows).all()
-
-
-@pytest.mark.parametrize("field", msgspec.structs.fields(EnumerateOptions), ids=lambda f: f.name)
-def test_every_option_says_what_it_does(field):
-    meta = field.type.__metadata__[0]
-    assert meta.title
-    assert meta.description.endswith(".")

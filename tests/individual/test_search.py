@@ -351,21 +351,6 @@ def test_fixed_attributes_are_those_of_real_people(name, small_domain):
     assert (np.concatenate(model.asked)[:, 4] == 1).all()
 
 
-@pytest.mark.parametrize(
-    "field",
-    [
-        *msgspec.structs.fields(maft.MaftOptions),
-        *msgspec.structs.fields(eidig.EidigOptions),
-        *msgspec.structs.fields(adf.AdfOptions),
-    ],
-    ids=lambda field: field.name,
-)
-def test_every_option_says_what_it_does(field):
-    meta = field.type.__metadata__[0]
-    assert meta.title
-    assert meta.description.endswith(".")
-
-
 def test_defaults_are_the_papers():
     assert msgspec.structs.asdict(eidig.EidigOptions()) == {
         "global_num": 1_000,

@@ -17,19 +17,15 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import (
-    MOST_INPUTS,
-    Tensor,
     choose,
-    fill,
-    fill_matrix,
     first_line,
     from_margins,
     from_probabilities,
     from_values,
     rejected,
-    taken,
     without_gradients,
 )
+from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
 from fairdesk.models.dense.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
 from fairdesk.models.keras.parts import STEPPED, KerasParts, Named, with_slashes
 from fairdesk.models.model import Capability, Inputs, ModelCard

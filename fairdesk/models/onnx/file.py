@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import (
-    Tensor,
-    fill,
-    fill_matrix,
     from_classes,
     from_margins,
     from_probabilities,
     from_values,
-    taken,
     without_gradients,
 )
+from fairdesk.models.decisions.tensors import Tensor, fill, fill_matrix, taken
 from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes

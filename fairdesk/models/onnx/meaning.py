@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import MOST_INPUTS, Tensor
+from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor
 from fairdesk.models.dense.chain import ESTIMATE
 from fairdesk.models.onnx.graph import NO_NODE, Graph
 from fairdesk.models.onnx.session import KINDS, Asked, is_length

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import MOST_INPUTS, Tensor, first_line, rejected
+from fairdesk.models.decisions.outputs import first_line, rejected
+from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor
 from fairdesk.models.onnx.graph import Graph
 
 #: Rows per call: of larger batches a network's layers leave the processor's cache.

@@ -12,13 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import (
-    Tensor,
-    fill,
-    first_line,
-    from_classes,
-    from_probabilities,
-)
+from fairdesk.models.decisions.outputs import first_line, from_classes, from_probabilities
+from fairdesk.models.decisions.tensors import Tensor, fill
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Inputs, ModelCard, Takes
 from fairdesk.models.onnx.session import KINDS, session_of

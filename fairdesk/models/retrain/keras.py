@@ -35,7 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import fill, fill_matrix, first_line, taken
+from fairdesk.models.decisions.outputs import first_line
+from fairdesk.models.decisions.tensors import fill, fill_matrix, taken
 from fairdesk.models.dense.chain import Learnt
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.keras.file import learnt_from, open_keras

@@ -39,7 +39,7 @@ def test_every_method_tells_what_it_is():
         assert method.key == key
         assert all((method.title, method.sentence, method.paper, method.cannot))
         for option in options_of(method.options):
-            assert all((option.title, option.help, option.takes))
+            assert all((option.title, option.help.endswith("."), option.takes))
 
 
 def test_words_are_of_a_method_or_an_option():

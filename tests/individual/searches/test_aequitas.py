@@ -335,15 +335,6 @@ def test_steps_lead_from_one_allowed_code_to_another():
     assert domain.whole_steps(3.0) == pytest.approx([3, 3, 3_000, 0.15, 60])
 
 
-@pytest.mark.parametrize(
-    "field", msgspec.structs.fields(aequitas.FullyDirectedOptions), ids=lambda field: field.name
-)
-def test_every_option_says_what_it_does(field):
-    meta = field.type.__metadata__[0]
-    assert meta.title
-    assert meta.description.endswith(".")
-
-
 def test_defaults_are_the_programs_but_for_more_people_and_going_back():
     assert msgspec.structs.asdict(aequitas.FullyDirectedOptions()) == {
         "global_iteration_limit": 10_000,

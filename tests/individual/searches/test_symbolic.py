@@ -483,13 +483,6 @@ def test_paths_on_which_constraints_leave_nobody_are_counted(small_domain, const
     assert context.rejected == len(constraints)
 
 
-@pytest.mark.parametrize("field", msgspec.structs.fields(SymbolicOptions), ids=lambda f: f.name)
-def test_every_option_says_what_it_does(field):
-    meta = field.type.__metadata__[0]
-    assert meta.title
-    assert meta.description.endswith(".")
-
-
 def test_thresholds_are_the_papers():
     options = SymbolicOptions()
     assert (options.T1, options.T2, options.max_iter) == (0.3, 0.2, 1_000)

@@ -1,6 +1,5 @@
 """The estimate measures what it says: the same shares as counting everybody."""
 
-import msgspec
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -427,13 +426,6 @@ def test_constraints_that_hardly_anybody_fulfils_hinder_no_look():
     people = np.array([[7.0] * 6 + [0.0], [7.0] * 6 + [1.0]])
     list(preflight(context, people, np.random.default_rng(0)))
     assert context.cached_model.queries == 2
-
-
-@pytest.mark.parametrize("field", msgspec.structs.fields(EstimateOptions), ids=lambda f: f.name)
-def test_every_option_says_what_it_does(field):
-    meta = field.type.__metadata__[0]
-    assert meta.title
-    assert meta.description.endswith(".")
 
 
 def test_determined_by_protected_is_estimated_as_enumerated():

@@ -209,13 +209,6 @@ def test_last_bits_are_no_discrimination(small_domain):
     assert all(scores(events)[Share, names].hits == 0 for names in SETS)
 
 
-@pytest.mark.parametrize("field", msgspec.structs.fields(ThemisOptions), ids=lambda f: f.name)
-def test_every_option_says_what_it_does(field):
-    meta = field.type.__metadata__[0]
-    assert meta.title
-    assert meta.description.endswith(".")
-
-
 #: Whole searches, each with figures at its end.
 SEARCHES, CONFIDENCE = many(300), 0.8
 

@@ -21,7 +21,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, NAMES, REPORT
-from fairdesk.gui.workspace.report import preview
+from fairdesk.gui.workspace.report import preview as preview_module
 from fairdesk.gui.workspace.report.dialogs import ContentsDialog
 from fairdesk.gui.workspace.report.exports import FILES, REPORTS, write
 from fairdesk.gui.workspace.report.paper_view import FIT, PagesView
@@ -54,7 +54,7 @@ def wait(condition):
 @pytest.fixture
 def no_pages(monkeypatch):
     """Leave out the pages, which take a second."""
-    monkeypatch.setattr(preview.Setter, "ask", lambda *_args: None)
+    monkeypatch.setattr(preview_module.Setter, "ask", lambda *_args: None)
 
 
 @pytest.fixture
@@ -719,7 +719,7 @@ def test_pages_that_cannot_be_made_are_told(audit, monkeypatch):
 
     preview = audit.report.preview
     wait(lambda: preview.shown is not None)
-    monkeypatch.setattr(preview, "make_report", fail)
+    monkeypatch.setattr(preview_module, "make_report", fail)
     preview.refresh()
     wait(preview.banner.isVisible)
     assert "No pages." in preview.banner.accessibleName()
