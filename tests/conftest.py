@@ -12,8 +12,9 @@ import pytest
 from fairdesk.audit.sandbox.folders import CACHE_NAMES
 from tests.sizes import many
 
-# before any loop is loaded, and for all that the tests start
-os.environ.update(CACHE_NAMES)
+# before any loop is loaded, and for all that the tests start; numba has places of its own, too
+if "NUMBA_CACHE_DIR" in os.environ:
+    os.environ.update(CACHE_NAMES)
 # A deadline is a time that is asserted, and machines are busy.
 hypothesis.settings.register_profile("fairdesk", deadline=None, max_examples=many(100))
 hypothesis.settings.load_profile("fairdesk")
