@@ -224,7 +224,7 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
     for share in shares:
         if len(share.attributes) in (1, len(shares[-1].attributes)):
             answered, moved = comparisons.is_answered(spec, share), spec.domain.support.companions
-            cells = (_counts if answered else _open)(spec, share, beside)
+            cells = _counts(share, beside) if answered else _open(spec, share, beside)
             along = [each.attribute for each in moved if each.by in share.attributes]
             name, short = words.together(share.attributes), "any of these"
             if len(share.attributes) == 1:
@@ -260,9 +260,8 @@ def term_rows(audit: Finished) -> list[tuple[str, ...]]:
     return rows
 
 
-def _counts(spec: AuditSpec, share: Share, beside: Sequence[Metric]) -> tuple[str, str, str]:
+def _counts(share: Share, beside: Sequence[Metric]) -> tuple[str, str, str]:
     """Write the count of a share, the share, and how many lose, gain and need several changes."""
-    del spec
     if not share.exhaustive:
         return figures.short_share(share), "", figures.share_known(share)
     counted = f"{words.number(share.hits)} of {words.number(share.n_samples)}"

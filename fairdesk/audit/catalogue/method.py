@@ -319,11 +319,10 @@ class Method:
     cost: str = ""
 
     def __post_init__(self) -> None:
-        for name, text in _words().get(self.key, {}).items():
+        words = {"cost": "queries, up to the limits"} | _words().get(self.key, {})
+        for name, text in words.items():
             if not getattr(self, name):
                 object.__setattr__(self, name, text)
-        if not self.cost:
-            object.__setattr__(self, "cost", "queries, up to the limits")
 
     @property
     def short_title(self) -> str:

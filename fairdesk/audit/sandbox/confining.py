@@ -18,7 +18,7 @@ It needs no privileges and cannot be undone. The system calls are those of the k
 ``userspace-api/landlock``; each of its versions ("ABI") can withhold a little more.
 
 What is left is enough to calculate, to make threads, and to read and write the files that
-`fairdesk.audit.sandbox.confining` or a mount namespace leaves it.
+Landlock or a mount namespace leaves it.
 
 Written after the manual (``sandbox_init(3)`` and the profiles that come with the system), not
 tried on a Mac; what it withholds there is found by trying (`fairdesk.audit.sandbox.probe`). The

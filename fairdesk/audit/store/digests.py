@@ -1,6 +1,6 @@
 """Fingerprints of what an audit holds, as its log keeps them, and the log as a chain of them.
 
-The log is a chain (`fairdesk.audit.store.digests`): what its entries tell cannot be changed
+The log is a chain: what its entries tell cannot be changed
 without its showing. So whatever a report prints is bound to an entry: the question and the table
 when the audit begins, a run with all that it found when it ends, what was learned of a pair or
 marked on it when that is written. Who then changes a finding by hand contradicts the log.

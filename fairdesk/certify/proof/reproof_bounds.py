@@ -3,7 +3,7 @@
 Of a box and a combination of protected values the question is which decision is certain for every
 point in it. Layers are bounded backward with a line below and a line above each activation (Zhang
 et al. 2018, *Efficient Neural Network Robustness Certification with General Activation Functions*);
-trees are in `fairdesk.certify.proof.reproof_bounds`. There is room for the rounding of the model's
+trees are bounded below. There is room for the rounding of the model's
 arithmetic and of this one: what is not certain is not decided.
 
 Of each tree the leaves that anybody in a box can reach are told by intervals of the numbers that it

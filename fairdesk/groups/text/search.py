@@ -26,10 +26,7 @@ at the margins has half of what the ones before left of the error.
 decision with another term. All sentences of such a seed are asked again, in another order, and only
 decisions that were the same both times count.
 
-Which sentences, and what is made of the answers, is in `fairdesk.groups.text.search`; here they
-are written and the model is queried.
-
-It knows no model: what it asks for (`Asked`) is answered by whoever drives its steps.
+The steps know no model: what they ask for (`Asked`) is answered by whoever drives them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ than the two figures by themselves. Whatever is a yes or no of each row or perso
 McNemar's exact test and Tango's interval (`fairdesk.mitigate.measures.differences`), the areas
 under the ROC curve by DeLong's, everything else by the bootstrap, with the same resamples for both.
 Chance makes gaps, scores of rule sets and calibration errors greater than they are; their intervals
-allow for that (`fairdesk.mitigate.measures.differences`, `fairdesk.mitigate.measures.differences`).
+allow for that (`fairdesk.mitigate.measures.differences`).
 Where no resample differs there is no interval.
 
 **Several looks.** A search over portions compares each with the best so far, all on the same
