@@ -28,14 +28,17 @@ def auc(score: NDArray[np.float64], wanted: NDArray[np.bool_]) -> float | None:
     float or None
         None when all rows are alike.
     """
-    ours = int(wanted.sum())
-    theirs = len(wanted) - ours
-    if not ours or not theirs:
-        return None
-    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
-    middle_ranks = np.cumsum(counts) - (counts - 1) / 2
-    above = middle_ranks[place][wanted].sum() - ours * (ours + 1) / 2
-    return float(above / (ours * theirs))
+    return _area(score, wanted, ~wanted)
+
+
+def _area(
+    score: NDArray[np.float64], ours: NDArray[np.generic], theirs: NDArray[np.generic]
+) -> float | None:
+    """Return that area where at each score there are so many wanted rows, and so many others."""
+    pairs = float(ours.sum()) * float(theirs.sum())
+    place = np.unique(score, return_inverse=True)[1]
+    above, below = (np.bincount(place, weights=each) for each in (ours, theirs))
+    return float(above @ (np.cumsum(below) - below / 2)) / pairs if pairs else None
 
 
 def calibration_error(score: NDArray[np.float64], wanted: NDArray[np.bool_]) -> float:
@@ -129,19 +132,20 @@ def _area_of(
 ) -> float:
     """Return the area under the ROC curve that a column reaches alone, 0.5 to 1."""
     groups, count = _groups(column, codes)
-    rate = np.empty(codes.size)
-    for fit, rank in ((half, ~half), (~half, half)):
-        rows = np.bincount(groups[fit], minlength=count)
-        favourable = np.bincount(groups[fit], weights=outcome[fit], minlength=count)
-        share = outcome[fit].mean()
+    counts = np.bincount(2 * (2 * groups + half) + outcome, minlength=4 * count)
+    sides = counts.reshape(count, 2, 2).astype(np.float64)
+    areas = []
+    for fit, rank in ((1, 0), (0, 1)):
+        theirs, ours = sides[:, fit].T
         # towards the average where there are few rows: one row is no evidence
-        rate[rank] = ((favourable + share) / (rows + 1))[groups[rank]]
-    area = float(np.mean([_area(rate[side], outcome[side]) for side in (half, ~half)]))
+        rate = (ours + ours.sum() / sides[:, fit].sum()) / (ours + theirs + 1)
+        areas.append(_area(rate, sides[:, rank, 1], sides[:, rank, 0]))
+    area = float(np.mean([0.5 if each is None else each for each in areas]))
     if column.kind.is_number:
         present = ~np.isnan(codes)
         if present.mean() > 0.5:
-            by_size = _area(codes[present], outcome[present])
-            area = max(area, by_size, 1 - by_size)
+            by_size = auc(codes[present], outcome[present])
+            area = area if by_size is None else max(area, by_size, 1 - by_size)
     return area
 
 
@@ -158,11 +162,6 @@ def _groups(column: Column, codes: NDArray[np.float64]) -> tuple[NDArray[np.intp
     cuts = np.unique(ordered[:: max(1, ordered.size // count)])
     groups = np.searchsorted(cuts, codes, side="right")
     return np.where(missing, cuts.size + 1, groups).astype(np.intp), cuts.size + 2
-
-
-def _area(score: NDArray[np.float64], outcome: NDArray[np.bool_]) -> float:
-    area = auc(score, outcome)
-    return 0.5 if area is None else area
 
 
 def _cut(share: float) -> str:

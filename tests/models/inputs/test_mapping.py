@@ -4,6 +4,7 @@ import pytest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.inputs.editing import remap
+from fairdesk.models.inputs.mapping import positions, proposer
 from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Hints, How, ModelCard, Takes
 from tests.models.matching import match
@@ -124,6 +125,14 @@ def test_unnamed_inputs_take_the_columns_in_order():
     assert mapping.inputs[1].codes == {"f": 0.0, "m": 1.0}
     # the place among the sorted values, as scikit-learn's LabelEncoder counts
     assert mapping.inputs[2].codes == {"10": 0.0, "9": 1.0}
+
+
+def test_which_columns_tell_the_outcome_is_computed_once_for_a_proposal(monkeypatch):
+    told = []
+    monkeypatch.setattr(proposer, "told_by", lambda *asked: told.append(asked) or set())
+    monkeypatch.setattr(positions, "told_by", lambda *_: pytest.fail("it was known"))
+    match(card("input 1", "input 2", "input 3", named=False), ROWS, "paid", "yes")
+    assert len(told) == 1
 
 
 def test_a_wrong_number_of_inputs_is_told_with_the_columns():

@@ -78,13 +78,18 @@ def _formulas(name: str, columns: Sequence[Column]) -> Iterator[str]:
 _SHORT = 3
 
 
-def as_many(card: ModelCard, table: Table, label: str, favourable: str) -> list[tuple[Column, ...]]:
+def as_many(card: ModelCard, table: Table, label: str, told: set[str]) -> list[tuple[Column, ...]]:
     """Find the columns that are as many as a model's inputs, in the table's order.
 
     All but the label; or without other outcomes, without excluded columns, or without both. What is
     excluded may be an input all the same: only its cells look like names of rows. What is another
     outcome is none: a column that tells the label almost alone, or is called after what the label
     is called after.
+
+    Parameters
+    ----------
+    told : set[str]
+        What `told_by` returns.
 
     Returns
     -------
@@ -94,7 +99,6 @@ def as_many(card: ModelCard, table: Table, label: str, favourable: str) -> list[
     """
     count = len(card.inputs)
     others = tuple(column for column in table.columns if column.name != label)
-    told = told_by(table, label, favourable)
     words = {part for part in name_parts(label) if len(part) > _SHORT or not part.isalpha()}
     called = {c.name for c in others if words & set(name_parts(c.name))}
     with_outcome: list[tuple[Column, ...]] = []

@@ -8,7 +8,7 @@ from fairdesk.data.table import Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.favourable import Answer, answer_of
 from fairdesk.models.inputs.mapping.making import guess_sentence
-from fairdesk.models.inputs.mapping.positions import as_many
+from fairdesk.models.inputs.mapping.positions import as_many, told_by
 from fairdesk.models.inputs.mapping.proposer import Proposer
 from fairdesk.models.model import Input, Mapping, ModelCard
 
@@ -137,7 +137,7 @@ def columns_in_order(card: ModelCard, table: Table, label: str, favourable: str)
     In the table's order, and without other outcomes. Empty where they are not as many, or where
     several choices are.
     """
-    found = as_many(card, table, label, favourable)
+    found = as_many(card, table, label, told_by(table, label, favourable))
     return tuple(column.name for column in found[0]) if len(found) == 1 else ()
 
 

@@ -267,9 +267,10 @@ class Proposer:
 
     def _by_position(self) -> tuple[Made, str]:
         count = len(self.card.inputs)
-        choices = as_many(self.card, self.table, self.label, self._favourable)
+        told = told_by(self.table, self.label, self._favourable)
+        choices = as_many(self.card, self.table, self.label, told)
         if choices and not self.card.hints.one_hot:
-            return self._as_many(choices), BY_POSITION
+            return self._as_many(choices, told), BY_POSITION
         if (way := next(self.ways(), None)) is not None:
             if way.assumed:
                 self.notes.append(
@@ -290,7 +291,7 @@ class Proposer:
         )
         return [None] * count, BY_POSITION
 
-    def _as_many(self, choices: Sequence[Sequence[Column]]) -> Made:
+    def _as_many(self, choices: Sequence[Sequence[Column]], told: set[str]) -> Made:
         """Take the columns that are as many as the inputs; leave open which, where several are."""
         nothing: Made = [None] * len(self.card.inputs)
         first, *others = choices
@@ -307,7 +308,7 @@ class Proposer:
         if any(column.kind is Kind.IGNORED for column in first):
             self._refuse_ignored(first)
             return nothing
-        told = told_by(self.table, self.label, self._favourable) & {c.name for c in first}
+        told &= {column.name for column in first}
         unused = [column.name for column in self._offered if column not in first]
         if told or unused:
             self.notes.append(
