@@ -287,9 +287,6 @@ def _matched(
     pair: tuple[int, int],
 ) -> Iterator[Move]:
     """Match the values that belong to one protected value with those that belong to another."""
-    # slow to import, needed where a companion is found
-    from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
-
     values, compared = names
     own, others = (np.flatnonzero(owner == each) for each in pair)
     codes = columns.rows[:, positions[0]]
@@ -304,8 +301,12 @@ def _matched(
     )
     # each its own counterpart where there are enough; what is left over takes what fits best
     chosen = fits.argmax(axis=1)
-    some, matched = linear_sum_assignment(-fits)
-    chosen[some] = matched
+    if min(fits.shape) > 1:
+        # half a second to import, and one value on either side is nobody's rival
+        from scipy.optimize import linear_sum_assignment  # noqa: PLC0415
+
+        some, matched = linear_sum_assignment(-fits)
+        chosen[some] = matched
     for i, j in enumerate(chosen.tolist()):
         rest = np.delete(fits[i], j)
         clear = bool(not rest.size or fits[i, j] >= rest.max() + _CLEAR)

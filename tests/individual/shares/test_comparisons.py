@@ -1,5 +1,7 @@
 """Rows are compared with those that there can be: planted companions are counted exactly."""
 
+import sys
+from contextlib import nullcontext
 from itertools import product
 
 import numpy as np
@@ -94,6 +96,15 @@ class Planted:
             favoured = [i for i, text in enumerate(texts) if text[0] in "hM" and text != "her"]
             good = good & np.isin(column["companion"], favoured)
         return np.where(good, 0.9, 0.1)[:, None].astype(np.float32)
+
+
+@pytest.mark.parametrize(("planted", "needed"), [("couple", False), ("titles", True)])
+def test_what_matches_several_values_is_not_loaded_for_one_of_each(
+    monkeypatch, tmp_path, planted, needed
+):
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    with pytest.raises(ImportError) if needed else nullcontext():
+        assert domain_of(people(planted), tmp_path)[0].support.companions
 
 
 def figures(domain, table, model):
