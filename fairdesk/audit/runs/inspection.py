@@ -34,7 +34,7 @@ from fairdesk.models.inputs.numbering import (
 from fairdesk.models.inputs.usual import Offer, Preparing, fitted, offers, read_key
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.models.pickles.contents import Contents
-from fairdesk.models.preparation.beside import preparing_files, with_codes_beside
+from fairdesk.models.preparation.beside import not_used, preparing_files, with_codes_beside
 from fairdesk.samples import is_sample_file
 
 #: So many inputs that are open are written down: all of a few, of many two as an example.
@@ -177,6 +177,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
     # an error of opening may be that of a companion file, which it names
     with concerning("" if subject.companions else "model"):
         contents = worker.look_into(subject.model)
+        preparing = preparing_files(subject.model, worker.look_into)
         card = opened(worker, subject, subject.model, contents, say)
     with concerning("map"):
         said = mapping_file.read(subject.map) if subject.map is not None else mapping_file.MapFile()
@@ -191,7 +192,7 @@ def inspect(worker: Worker, subject: Subject, say: Callable[[str], None]) -> Ins
         proposal = mapping_file.apply(said, proposal, with_codes(codes, card), table)
     with concerning("codes"):
         check_used(codes, proposal, card)
-    beside = tuple(_beside(worker, card))
+    beside = tuple(_beside(not_used(card, preparing)))
     mapping = _prepared(_completed(proposal, card, table, subject, beside), table, how)
     # what opens may still fail when it is asked
     with environments.way_out(None if card.environment else environments.needed(contents)):
@@ -426,9 +427,9 @@ def _several_outputs(card: ModelCard, subject: Subject) -> Iterator[str]:
         )
 
 
-def _beside(worker: Worker, card: ModelCard) -> Iterator[str]:
-    """Offer the files next to the model that prepare inputs, and are not used."""
-    for path in preparing_files(card, worker.look_into):
+def _beside(preparing: Iterable[Path]) -> Iterator[str]:
+    """Offer files next to the model that prepare inputs."""
+    for path in preparing:
         yield (
             f"“{path.name}” next to the model holds a scaler or an encoder, and is not used. If it "
             f"belongs to this model, add it with --companion “{path}”."

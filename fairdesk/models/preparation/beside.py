@@ -36,27 +36,29 @@ def with_codes_beside(model: Path, companions: Sequence[Path]) -> tuple[Path, ..
     return (*companions, *([codes] if codes.is_file() and codes.resolve() not in known else []))
 
 
-def preparing_files(card: ModelCard, look: Callable[[Path], Contents]) -> tuple[Path, ...]:
-    """Find the files next to a model that hold scalers or encoders, and are not used yet.
+def preparing_files(model: Path, look: Callable[[Path], Contents]) -> tuple[Path, ...]:
+    """Find the files next to a model that hold scalers or encoders.
 
-    There are none to look for where the model's file prepares its inputs.
+    They are looked for before the model is opened: afterwards only another process could look.
 
     Parameters
     ----------
     look : callable
         Says what a file is made of, without opening it: `fairdesk.models.pickles.contents`.
     """
-    if card.prepared:
-        return ()
-    model = Path(card.path)
-    used = {path.resolve() for path in (model, *(Path(each.path) for each in card.companions))}
     found: list[Path] = []
     with suppress(OSError):
         for path in sorted(model.resolve().parent.iterdir())[:_MOST_FILES]:
             small = path.suffix.lower() in _PICKLED and path.stat().st_size <= _MOST_BYTES
-            if small and path.is_file() and path.resolve() not in used and _prepares(path, look):
+            if small and path.is_file() and path != model.resolve() and _prepares(path, look):
                 found.append(path)
     return tuple(found)
+
+
+def not_used(card: ModelCard, preparing: Sequence[Path]) -> tuple[Path, ...]:
+    """Return those of preparing files that a model does not use; none if it prepares itself."""
+    used = {Path(each.path).resolve() for each in card.companions}
+    return () if card.prepared else tuple(path for path in preparing if path not in used)
 
 
 def _prepares(path: Path, look: Callable[[Path], Contents]) -> bool:

@@ -28,14 +28,19 @@ pytestmark = pytest.mark.usefixtures("shared_guests")
 class Here:
     """Does in this process what a worker asks of its guest."""
 
+    def __init__(self):
+        self.did = []
+
     def read_table(self, path, dialect=None):
         return read_table(path, dialect)
 
     def look_into(self, path):
+        self.did.append(("look", path.name))
         return look_into(path)
 
     def open_model(self, path, *, trusted, output, companions, command):
         assert command is None
+        self.did.append(("open", path.name))
         self.opened = open_model(path, trusted=trusted, output=output, companions=companions)
         return self.opened.card
 
@@ -43,8 +48,8 @@ class Here:
         return check(self.opened, table, mapping, label, favourable)
 
 
-def seen(**subject):
-    return inspect(Here(), Subject(**subject), lambda _sentence: None)
+def seen(worker=None, **subject):
+    return inspect(worker or Here(), Subject(**subject), lambda _sentence: None)
 
 
 def scored(path):
@@ -173,6 +178,10 @@ def test_a_usual_preparation_is_offered_and_taken_when_it_is_named(tmp_path):
     beside = tmp_path / "scaler.joblib"
     joblib.dump(scaler, beside)
     assert seen(**subject, companions=(beside,)).offers == ()
+    # a process in which the model's code has run looks into no other file
+    worker = Here()
+    assert beside.name in "".join(seen(worker, **subject).notes)
+    assert worker.did == [("look", model.name), ("look", beside.name), ("open", model.name)]
     with pytest.raises(SpecError, match="None of the model’s inputs can be scaled"):
         seen(**subject, companions=(beside,), prepare="standardise")
 

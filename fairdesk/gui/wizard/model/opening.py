@@ -24,7 +24,7 @@ from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.model import Companion, ModelCard
 from fairdesk.models.pickles.contents import Contents
-from fairdesk.models.preparation.beside import preparing_files
+from fairdesk.models.preparation.beside import not_used, preparing_files
 from fairdesk.samples import is_sample_file
 
 
@@ -122,7 +122,7 @@ def open_files(
     """
     digests = {path: _fingerprint(path) for path in (wish.path, *wish.companions)}
     agreed = {path: each in trusted or is_sample_file(each) for path, each in digests.items()}
-    contents = worker.look_into(wish.path)
+    contents, beside = worker.look_into(wish.path), preparing_files(wish.path, worker.look_into)
     needed = environments.needed(contents)
     there = None
     if needed is not None and not wish.here:
@@ -151,8 +151,7 @@ def open_files(
     if there is not None:
         card = msgspec.structs.replace(card, environment=there.title)
     better = needed if there is None else None
-    beside = preparing_files(card, worker.look_into)
-    return Opened(card, contents, worker.confinement(), better, beside)
+    return Opened(card, contents, worker.confinement(), better, not_used(card, beside))
 
 
 def _refused(worker: Worker, agreed: dict[Path, bool]) -> Path:
