@@ -78,9 +78,7 @@ WARM_UP = (
     "fairdesk.individual.searches.quick",
     "fairdesk.individual.engine.kernels",
     "fairdesk.population.row_kernels",
-    "fairdesk.individual.surrogates.tree_kernels",
     "scipy.cluster.vq",
-    "pandas",
 )
 #: The same of a guest that compares instances with the data, and opens no model.
 COMPARING_WARM_UP = (
