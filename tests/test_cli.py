@@ -45,7 +45,7 @@ from tests import phrases
 from tests.audit import fake_guest, making
 
 FILES = {
-    *("audit.fairdesk", "report.pdf", "findings.csv", "findings.json", "retraining.csv"),
+    *("audit.fairdesk", "report.pdf", "findings.csv", "retraining.csv"),
     "manifest.json",
 }
 QUICK = ("--method", "maft", "--option", "global_num=30", "local_num=30")
@@ -522,17 +522,17 @@ def test_a_file_that_cannot_be_written_costs_no_other(quick, tmp_path, capsys, m
     def fail(_store, path):
         raise ReportError(f"“{path.name}” could not be written.", remedy="Make room.")
 
-    for name in ("findings.json", "report.pdf"):
+    for name in ("findings.csv", "report.pdf"):
         monkeypatch.setitem(outputs.OUTPUTS, name, fail)
     assert cli.main(quick("--json")) == 1
     out, err = capsys.readouterr()
     figures = json.loads(out)
     assert figures["state"] == "done"
     assert figures["found"] > 0
-    assert set(figures["files"]) == FILES - {"findings.json", "report.pdf"}
+    assert set(figures["files"]) == FILES - {"findings.csv", "report.pdf"}
     assert set(figures["files"]) == {path.name for path in (tmp_path / "out").iterdir()}
     assert err == (
-        "fairdesk: “findings.json” could not be written. Make room. Also not written: report.pdf.\n"
+        "fairdesk: “findings.csv” could not be written. Make room. Also not written: report.pdf.\n"
     )
 
 

@@ -206,7 +206,7 @@ def test_missing_cells_are_a_value_of_their_own(audited, tmp_path):
 def test_a_missing_cell_is_exported_as_the_file_has_it(audited, tmp_path, token):
     table = applicants()
     table["sex"] = table["sex"].where(table.index % 6 > 0, token or None)
-    code, told, _ = audited(table, boosted(table, ("age", "sex", "income")))
+    code, told, _ = audited(table, boosted(table, ("age", "sex", "income")), *MAFT, "--all-pairs")
     assert code == 0
     files = told["files"]
     cells = pd.read_csv(files["findings.csv"], keep_default_na=False)

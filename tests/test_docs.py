@@ -206,7 +206,16 @@ def test_what_an_audit_prints_as_json_is_described(tmp_path, capfd):
     sample = samples()[0]
     asked = ["--label", sample.label, "--favourable", sample.favourable, "--protected", "sex"]
     model = sample.model_path(sample.models[0])
-    run = ["--method", "uniform", "--option", "samples=30", "--json", "--out", str(tmp_path)]
+    run = [
+        "--method",
+        "uniform",
+        "--option",
+        "samples=30",
+        "--json",
+        "--out",
+        str(tmp_path),
+        "--all-pairs",
+    ]
     assert (
         main(["audit", "--data", str(sample.data_path), "--model", str(model), *asked, *run]) == 0
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from fairdesk.app.outputs import AUDIT_FILE, make_folder, make_room, write_outputs
+from fairdesk.app.outputs import AUDIT_FILE, ON_REQUEST, make_folder, make_room, write_outputs
 from fairdesk.app.pair_files import PairFiles
 from fairdesk.app.plan import TEXT, AuditPlan
 from fairdesk.app.standard import (
@@ -21,12 +22,11 @@ from fairdesk.app.standard import (
     standard_runs,
     with_time,
 )
-from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
-from fairdesk.audit.runs.plausibility import PlausibleShare, WeighingBeside, plausible_share
+from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share, weigh_run
 from fairdesk.audit.runs.run import check_run
 from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.store.records import Noted, RunRecord, RunState
@@ -37,7 +37,7 @@ from fairdesk.data.domain.feasibility import check_admits
 from fairdesk.data.domain.support import CompanionChoice
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
-from fairdesk.errors import FairDeskError, SpecError, concerning
+from fairdesk.errors import SpecError, concerning
 from fairdesk.wording import inspected
 from fairdesk.wording.attributes import not_received, support_said
 
@@ -67,7 +67,10 @@ class Question(msgspec.Struct, frozen=True):
         The time limit of all ``runs`` together; without it each has its own budget. That of a
         standard audit is its own.
     files : tuple[str, ...]
-        The names of the files that are written beside the audit; empty for all.
+        The names of the files that are written beside the audit; empty for those of every audit.
+    all_pairs : bool
+        Whether all pairs are compared with the data, instead of the first of each run, and also
+        written as JSON.
     accept_guesses : bool
         As of `fairdesk.app.plan.AuditPlan`.
     """
@@ -82,6 +85,7 @@ class Question(msgspec.Struct, frozen=True):
     standard: StandardPlan | None = None
     seconds: float | None = None
     files: tuple[str, ...] = ()
+    all_pairs: bool = False
     accept_guesses: bool = False
 
     @property
@@ -176,14 +180,12 @@ def audit(
     """
     with concerning("out"):
         make_folder(folder)
-    weighing = closing(WeighingBeside()) if _finds_pairs(question) else nullcontext()
-    with weighing as beside, closing(PairFiles()) as pair_files:
-        return _audit(worker, beside, pair_files, question, folder, watch, stopped)
+    with closing(PairFiles()) as pair_files:
+        return _audit(worker, pair_files, question, folder, watch, stopped)
 
 
 def _audit(
     worker: Worker,
-    beside: WeighingBeside | None,
     pair_files: PairFiles,
     question: Question,
     folder: Path,
@@ -205,8 +207,12 @@ def _audit(
     with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
         _log_plan(store, found, runs)
         state = RunState(0, "groups", "done")
-        if beside is not None:
-            beside.begin(store.path, spec.domain.people(found.table))
+        people = spec.domain.people(found.table)
+
+        def doing(phase: str, done: int = 0, total: int = 0) -> None:
+            watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
+
+        unweighed: list[str] = []
         refused: list[str] = []
         not_begun: list[str] = []
         left = list(runs)
@@ -222,27 +228,25 @@ def _audit(
                 for state in states_of(worker, store, run, stopped):
                     time_left.note(state.phase)
                     watch(state)
-                    if beside is not None:
-                        beside.take(state)
                     if not question.files:
                         pair_files.expect(state.found)
+                if state.found:
+                    weigh = partial(weigh_run, worker, store, state.id, people)
+                    unweighed.append(weigh(partial(doing, "weighing"), every=question.all_pairs))
             except SpecError as error:
                 # a repair may turn out to have nothing to work with; what was found is written
                 log.warning("%s was not begun: %s", run.method, error)
                 refused.append(str(error))
                 store.drop_run(run, str(error))
 
-        def doing(phase: str, done: int = 0, total: int = 0) -> None:
-            watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
-
-        unweighed = _weigh(beside, store, doing, stopped)
         not_begun += [store.drop_run(run, "the audit was stopped.") for run in left]
         done = tuple(store.runs())
         unmeasured = (*not_begun, *refused, *left_out.values(), *_unmeasured(done))
         # a report, and tables, of nothing would pass for a result
         wanted = (AUDIT_FILE,) if unmeasured and not any(map(_measured, done)) else question.files
+        also = ON_REQUEST if question.all_pairs else ()
         files, trouble, unwritten = write_outputs(
-            store, folder, lambda name: doing(f"writing {name}"), wanted, pair_files
+            store, folder, lambda name: doing(f"writing {name}"), wanted, pair_files, also
         )
         if question.standard is not None:
             # nobody asked for that method
@@ -250,10 +254,9 @@ def _audit(
         warnings = (
             *not_begun,
             *warnings_of(spec, found.table, done, inspected.notes(found)),
-            *unweighed,
+            *dict.fromkeys(filter(None, unweighed)),
             *unwritten,
         )
-        people = spec.domain.people(found.table)
         shares = {run.id: plausible_share(store, people, run.id) for run in done if run.found}
         return Outcome(
             spec,
@@ -325,31 +328,6 @@ def states_of(
         yield state
         if stopped() and state.state in ("running", "paused"):
             worker.stop()
-
-
-def _finds_pairs(question: Question) -> bool:
-    """Return whether a run of a question may find pairs."""
-    about_others = (*ABOUT_GROUPS, QuestionKind.REPAIR)
-    methods = [method_named(run.method) for run in question.runs]
-    standard = question.standard is not None and question.subject.model is not None
-    return standard or any(method.answers not in about_others for method in methods)
-
-
-def _weigh(
-    beside: WeighingBeside | None,
-    store: Store,
-    doing: Callable[[str, int, int], None],
-    stopped: Callable[[], bool],
-) -> tuple[str, ...]:
-    """Wait until it is known how near to real people the findings are; say where it is not."""
-    if beside is None or not any(run.found for run in store.runs()):
-        return ()
-    try:
-        beside.finish(lambda done, total: doing("weighing", done, total), stopped)
-    except FairDeskError as error:
-        log.warning("findings were not weighed: %s", error)
-        return (f"Not all findings were compared with the data rows: {error}",)
-    return ()
 
 
 def _not_compared(spec: AuditSpec) -> Iterator[str]:

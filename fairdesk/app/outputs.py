@@ -30,6 +30,8 @@ log = logging.getLogger(__name__)
 AUDIT_FILE, REPORT, MANIFEST = "audit.fairdesk", "report.pdf", "manifest.json"
 #: What an audit leaves in its folder, and who writes it.
 OUTPUTS = {**PAIR_FILES, "retraining.csv": write_retraining_csv, REPORT: write_pdf}
+#: What it leaves only where that is asked for: it is three times as large as the table beside it.
+ON_REQUEST = frozenset({"findings.json"})
 #: What it leaves besides, where a method has proven something; of a second one with its number.
 CERTIFICATE = f"certificate{SUFFIX}"
 
@@ -40,11 +42,12 @@ def write_outputs(
     begin: Callable[[str], None],
     wanted: Collection[str] = (),
     pair_files: PairFiles | None = None,
+    also: Collection[str] = (),
 ) -> tuple[dict[str, str], str, tuple[str, ...]]:
     """Write what an audit leaves, whatever of it can be; ``begin`` is told each file's name.
 
-    ``wanted`` are the names of the files that are written; empty for all. ``pair_files`` may write
-    some of them beside.
+    ``wanted`` are the names of the files that are written; empty for all but those `ON_REQUEST`
+    that are not in ``also``. ``pair_files`` may write some of them beside.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def write_outputs(
         for name, write in (OUTPUTS | group_files(store) | _certificates(store)).items()
         # groups are no pairs of people, nor is there anybody to compare without a model
         if (about_people or name not in OUTPUTS or name == REPORT)
-        and (not wanted or name in wanted)
+        and (name in wanted if wanted else name not in ON_REQUEST or name in also)
     }
     beside: tuple[str, ...] = ()
     if pair_files is not None:

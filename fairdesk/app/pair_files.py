@@ -25,7 +25,7 @@ from fairdesk.report.export.findings import write_findings_csv, write_findings_j
 #: What is written, and who writes it.
 PAIR_FILES = {"findings.csv": write_findings_csv, "findings.json": write_findings_json}
 #: Of fewer pairs the files are written sooner than a process is there.
-LEAST_PAIRS = 5_000
+LEAST_PAIRS = 50_000
 
 
 class _Wanted(msgspec.Struct, frozen=True):

@@ -80,6 +80,7 @@ def add_audit(add_parser: AddParser) -> None:
     take("--max-distance", type=float)
     take("--plausible", action=argparse.BooleanOptionalAction)
     take("--shards", type=whole_number, default=0)
+    take("--all-pairs", action="store_true")
     _add_common(parser)
 
 
@@ -157,6 +158,7 @@ def question_of(arguments: argparse.Namespace) -> Question:
         companions=_companions(arguments.companions),
         standard=None if arguments.method else _standard(arguments),
         seconds=arguments.time,
+        all_pairs=arguments.all_pairs,
         accept_guesses=arguments.accept_guesses,
     )
 
@@ -178,9 +180,8 @@ def _companions(given: str) -> CompanionChoice:
     match given:
         case "auto" | "ask" | "none":
             return given
-        case _:
-            with concerning("companions"):
-                return read_companions(Path(given))
+    with concerning("companions"):
+        return read_companions(Path(given))
 
 
 def _confirmed(worker: Worker, question: Question) -> Question:
@@ -259,8 +260,7 @@ def _edges(texts: Sequence[str]) -> dict[str, tuple[float, ...]]:
 def _audit(arguments: argparse.Namespace) -> int:
     """Make the audit, and say what came of it; gives the exit code."""
     question = question_of(arguments)
-    workers = stoppable_worker(arguments.cluster)
-    with workers as (worker, stopped):
+    with stoppable_worker(arguments.cluster) as (worker, stopped):
         question = _confirmed(worker, question)
         with progress_bar(question.limit, quiet=arguments.quiet) as bar:
             outcome = audit(worker, question, arguments.out, bar, stopped)

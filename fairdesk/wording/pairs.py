@@ -113,8 +113,8 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
     }
     told = (
         say(
-            "{plausible} of {n} pairs look realistic ({share}): both instances are as near to the "
-            "data as 95\u00a0% of data rows. How typical they are "
+            "{plausible} of {n} compared pairs look realistic ({share}): both instances are as "
+            "near to the data as 95\u00a0% of data rows. How typical they are "
             "was not estimated: that takes at least {rows} data rows, and at most {attributes} "
             "attributes.",
             rows=words.number(LEAST_ROWS),
@@ -123,8 +123,8 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
         )
         if reference.by_distance
         else say(
-            "{plausible} of {n} pairs look realistic ({share}): both instances are as ordinary as "
-            "95\u00a0% of data rows.",
+            "{plausible} of {n} compared pairs look realistic ({share}): both instances are as "
+            "ordinary as 95\u00a0% of data rows.",
             **values,
         )
     )
@@ -169,5 +169,5 @@ def plausible_in_short(share: PlausibleShare) -> str:
     """Write how many pairs of a run are plausible in a line, for below its table."""
     plausible, n = words.number(share.plausible), words.number(share.compared)
     if share.plausible == share.compared:
-        return say("Plausible: all {n} pairs.", n=n)
-    return say("Plausible: {plausible} of {n} pairs.", plausible=plausible, n=n)
+        return say("Plausible: all {n} compared pairs.", n=n)
+    return say("Plausible: {plausible} of {n} compared pairs.", plausible=plausible, n=n)

@@ -24,7 +24,7 @@ def share(uniform=0.002, by_distance=False, compared=26_221, plausible=1_240):
 def test_it_is_said_beside_what_it_is_held_against():
     said = plausible_pairs(share())
     assert (said.evidence, said.value) == ("example", "4.7\u00a0%")
-    assert "of 26,221 pairs look realistic" in said.sentence
+    assert "of 26,221 compared pairs look realistic" in said.sentence
     shown_apart = naturalness_sentence(share())
     for figure in ("85.3", "98.1", "86.4"):
         assert figure in shown_apart
@@ -37,9 +37,9 @@ def test_it_is_said_beside_what_it_is_held_against():
         assert figure not in said.sentence
     assert "as ordinary as 95\u00a0% of data rows." in said.sentence
     # in a line people count: what they are compared with is for experts
-    assert plausible_in_short(share()) == "Plausible: 1,240 of 26,221 pairs."
+    assert plausible_in_short(share()) == "Plausible: 1,240 of 26,221 compared pairs."
     # of a search that keeps plausible ones only, two equal numbers would look like a result
-    assert plausible_in_short(share(plausible=26_221)) == "Plausible: all 26,221 pairs."
+    assert plausible_in_short(share(plausible=26_221)) == "Plausible: all 26,221 compared pairs."
 
 
 def test_where_less_is_known_less_is_said():

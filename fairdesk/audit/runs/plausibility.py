@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import threading
+import logging
 from collections.abc import Callable
-from pathlib import Path
-from queue import SimpleQueue
-from typing import Literal
 
 import msgspec
 import numpy as np
 
-from fairdesk.audit.sandbox.process import COMPARING_GUEST
-from fairdesk.audit.store.records import SHOWN, SHOWN_FIRST, PairQuery, RunState
+from fairdesk.audit.store.records import SHOWN, SHOWN_FIRST, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
@@ -20,19 +16,21 @@ from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.population.similarity import Similarity
 from fairdesk.results.events import Rows
 
+log = logging.getLogger(__name__)
+
 #: Findings that are compared at once: there is no word from the worker in between.
 BATCH = 20_000
+#: So many findings of a run are compared as soon as it ends, the others while they are looked at.
+FIRST = 10_000
 #: Nobody is farther from a real person: everybody who was compared is within it.
 FARTHEST = 1.0
 #: Of fewer rows it says little how alike they are to the data.
 LEAST_CHANGING = 30
-#: How often it is looked at how far the findings are compared.
-_LOOK_SECONDS = 0.05
 
 
-def progress_of(store: Store) -> tuple[int, int]:
-    """Return how many findings were weighed, and how many there are."""
-    return store.count(PairQuery(within=FARTHEST)), store.count(PairQuery())
+def progress_of(store: Store, run: int | None = None) -> tuple[int, int]:
+    """Return how many findings, of a run or of all, were weighed, and how many there are."""
+    return store.count(PairQuery(run=run, within=FARTHEST)), store.count(PairQuery(run=run))
 
 
 def score_findings(
@@ -63,103 +61,62 @@ def score_findings(
     StoreError
         When the audit file cannot be read or written.
     """
-    done, total = progress_of(store)
+    _score(worker, store, people, None, None, watch)
+
+
+def weigh_run(
+    worker: Worker,
+    store: Store,
+    run: int,
+    people: Rows,
+    watch: Callable[[int, int], None],
+    *,
+    every: bool,
+) -> str:
+    """Keep of the first findings of a run, or of every one, how plausible they are.
+
+    Like `score_findings`, but what goes wrong is no error.
+
+    Returns
+    -------
+    str
+        Why others were not compared, a sentence or more; empty where all were.
+    """
+    most = None if every else FIRST
+    try:
+        weighed = _score(worker, store, people, run, most, watch)
+    except FairDeskError as error:
+        log.warning("findings were not weighed: %s", error)
+        return f"Not all findings were compared with the data rows: {error}"
+    if weighed != most or weighed == store.count(PairQuery(run=run)):
+        return ""
+    return (
+        f"Of each run’s pairs the first {FIRST:,} were compared with the data rows; the window "
+        "compares the others when it opens the audit, and --all-pairs does at once."
+    )
+
+
+def _score(
+    worker: Worker,
+    store: Store,
+    people: Rows,
+    run: int | None,
+    most: int | None,
+    watch: Callable[[int, int], None],
+) -> int:
+    """Weigh findings batch by batch; return how many are weighed."""
+    done, total = progress_of(store, run)
+    total = total if most is None else min(total, most)
     watch(done, total)
-    while len(people) and (some := _weigh_some(worker, store, people)):
-        done += some
-        watch(done, max(done, total))
-
-
-def _weigh_some(worker: Worker, store: Store, people: Rows) -> int:
-    """Compare the next batch of findings; return how many they were."""
-    pair_ids, rows, partners = store.unweighed(BATCH)
-    if len(pair_ids):
+    while len(people) and (size := BATCH if most is None else min(BATCH, most - done)) > 0:
+        pair_ids, rows, partners = store.unweighed(size, run)
+        if not len(pair_ids):
+            break
         weighed = worker.score_plausibility(store.spec.domain, people, rows, partners)
         store.score_plausibility(pair_ids, weighed)
-    return len(pair_ids)
-
-
-class WeighingBeside:
-    """Compares findings while the runs go on that make them.
-
-    A process of its own, in which there is never a model, makes itself ready from the beginning.
-    Each batch is compared as soon as it is full, so batches are the same as if all findings were
-    compared in the end.
-
-    Parameters
-    ----------
-    worker : Worker, optional
-        Compares them; by default one is started. Closed by `close`.
-    """
-
-    def __init__(self, worker: Worker | None = None) -> None:
-        self._worker = worker or Worker(command=COMPARING_GUEST)
-        self._calls: SimpleQueue[Literal["batch", "rest"]] = SimpleQueue()
-        self._found: dict[int, int] = {}
-        self._called = 0
-        self._counts = (0, 0)
-        self._error: FairDeskError | None = None
-        self._thread: threading.Thread | None = None
-
-    def begin(self, path: Path, people: Rows) -> None:
-        """Compare findings of an audit file from now on with ``(m, d)`` real people."""
-        self._thread = threading.Thread(target=self._run, args=(path, people), daemon=True)
-        self._thread.start()
-
-    def take(self, state: RunState) -> None:
-        """Take note of how many findings a run has by now."""
-        self._found[state.id] = state.found
-        while sum(self._found.values()) >= self._called + BATCH:
-            self._called += BATCH
-            self._calls.put("batch")
-
-    def finish(self, watch: Callable[[int, int], None], stopped: Callable[[], bool]) -> None:
-        """Wait until all findings are compared.
-
-        Parameters
-        ----------
-        watch : callable
-            Told now and then how many were compared, and how many there are.
-
-        Raises
-        ------
-        WorkerError, StoreError
-            As `score_findings`.
-        """
-        assert self._thread is not None, "it has begun"  # noqa: S101 - for mypy
-        before = stopped()
-        self._calls.put("rest")
-        while self._thread.is_alive():
-            watch(*self._counts)
-            if stopped() and not before:
-                self._worker.stop()
-            self._thread.join(_LOOK_SECONDS)
-        self._worker.close()
-        if self._error is not None:
-            raise self._error
-
-    def close(self) -> None:
-        """End it, and its process. May be repeated."""
-        self._calls.put("rest")
-        self._worker.close()
-        if self._thread is not None:
-            self._thread.join()
-
-    def _run(self, path: Path, people: Rows) -> None:
-        try:
-            with Store.open(path) as store:
-                # what does not depend on the findings is computed meanwhile
-                if len(people):
-                    nothing = people[:0]
-                    self._worker.score_plausibility(store.spec.domain, people, nothing, nothing)
-                while self._calls.get() == "batch":
-                    _weigh_some(self._worker, store, people)
-                score_findings(self._worker, store, people, self._take)
-        except FairDeskError as error:
-            self._error = error
-
-    def _take(self, done: int, total: int) -> None:
-        self._counts = done, total
+        done += len(pair_ids)
+        watch(done, max(done, total))
+    return done
 
 
 def is_weighed(store: Store, run: int | None) -> bool:

@@ -222,13 +222,19 @@ class Pairs(AuditFile):
                 rows[part], partners[part] = self._findings.people_and_partners(found)
         return rows, partners, numbers
 
-    def unweighed(self, limit: int) -> tuple[NDArray[np.int64], Rows, Rows]:
-        """Return the numbers, instances and partners, ``(n, d)``, of pairs not weighed yet."""
+    def unweighed(self, limit: int, run: int | None = None) -> tuple[NDArray[np.int64], Rows, Rows]:
+        """Return the numbers, instances and partners, ``(n, d)``, of pairs not weighed yet.
+
+        All are of one run, by default the first that has any: of each its first ones are weighed
+        before its others, but not before those of another run.
+        """
         sql = (
             f"SELECT id, {self._findings.code_columns} FROM finding"  # noqa: S608
-            " WHERE distance IS NULL ORDER BY id LIMIT ?"
+            " WHERE distance IS NULL AND run = coalesce(?,"
+            " (SELECT run FROM finding WHERE distance IS NULL ORDER BY id LIMIT 1))"
+            " ORDER BY id LIMIT ?"
         )
-        rows = self._all(sql, limit)
+        rows = self._all(sql, run, limit)
         numbers = np.array([row[0] for row in rows], dtype=np.int64)
         with self._as_written():
             return numbers, *self._findings.people_and_partners([row[1:] for row in rows])

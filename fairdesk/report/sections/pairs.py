@@ -61,7 +61,7 @@ def pair_blocks(material: Material) -> list[Block]:
             )
         )
     intro = say(
-        "{shown} pairs are printed{where}; all {total} are in findings.csv, in findings.json and "
+        "{shown} pairs are printed{where}; all {total} are in findings.csv and "
         "in the audit file. {order} Scores are those of the favourable outcome.",
         shown=words.number(len(shown)),
         where=_where(material, len(shown)),

@@ -1,10 +1,9 @@
 import os
-import threading
 from collections import Counter
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from time import monotonic, sleep
 
 import msgspec
 import numpy as np
@@ -12,13 +11,13 @@ import pytest
 
 from fairdesk.audit.runs import plausibility as weighing
 from fairdesk.audit.runs.plausibility import (
-    WeighingBeside,
     is_weighed,
     plausible_share,
     score_findings,
+    weigh_run,
 )
 from fairdesk.audit.sandbox.process import COMPARING_GUEST
-from fairdesk.audit.store.records import SHOWN, PairQuery, RunState
+from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.worker import guest
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.profiling.nearest import everywhere, gower
@@ -43,28 +42,6 @@ class Scales:
         self.sizes.append(len(rows))
         distances = np.array([gower(domain, people, row) for row in rows]).reshape(-1, len(people))
         return scored(distances.min(axis=1), distances.argmin(axis=1), 1 - distances.min(axis=1))
-
-
-class Closing:
-    """Scales that can be closed, and held up."""
-
-    def __init__(self, scales):
-        self.scales, self.closed, self.go = scales, False, threading.Event()
-        self.go.set()
-
-    def score_plausibility(self, domain, people, rows, partners):
-        self.go.wait()
-        return self.scales.score_plausibility(domain, people, rows, partners)
-
-    def close(self):
-        self.closed = True
-
-
-def wait_until(happened):
-    until = monotonic() + 60
-    while not happened():
-        assert monotonic() < until
-        sleep(0.01)
 
 
 @pytest.fixture
@@ -137,50 +114,45 @@ def test_pairs_are_found_by_their_numbers(store):
     assert store.count(PairQuery(among=())) == 0
 
 
-def test_full_batches_are_weighed_while_runs_go_on(store, people):
-    scales, told = Scales(), []
-    found = store.count(PairQuery())
-    log_before = len(store.log_entries())
-    with closing(WeighingBeside(Closing(scales))) as beside:
-        beside.begin(store.path, people)
-        beside.take(RunState(1, "uniform", "running", found=39))
-        beside.take(RunState(1, "uniform", "running", found=85))
-        # the first is of nobody: it makes ready what does not depend on the findings
-        wait_until(lambda: store.count(PairQuery(within=1.0)) == 80)
-        assert scales.sizes == [0, 40, 40]
-        beside.finish(lambda *counts: told.append(counts), lambda: False)
+def test_only_the_first_pairs_of_a_run_are_weighed_until_the_others_are_looked_at(
+    store, people, monkeypatch
+):
+    monkeypatch.setattr(weighing, "FIRST", 50)
+    run_into(store, "uniform", seed=9, options={"samples": 800})
+    first = Scales()
+    for run in (1, 2):
+        assert store.count(PairQuery(run=run)) > 90
+        told = []
+        why = weigh_run(first, store, run, people, partial(_note, told), every=False)
+        assert "the first 50 were compared" in why
+        assert told == [(0, 50), (40, 50), (50, 50)]
+        assert not is_weighed(store, run)
+    assert first.sizes == [40, 10, 40, 10]
+    assert weigh_run(first, store, 2, people, partial(_note, []), every=False) == why
+    assert len(first.sizes) == 4
+    score_findings(Scales(), store, people, partial(_note, []))
+    assert is_weighed(store, None)
+    # how often is counted as if all had been weighed in the order of finding
+    seen = Counter()
+    for pair in sorted(store.each_pair(SHOWN), key=lambda pair: pair.id):
+        place = (pair.run, pair.nearest, pair.plausible)
+        assert pair.repeats == seen[place]
+        seen[place] += 1
+
+
+def _note(told, *counts):
+    told.append(counts)
+
+
+def test_all_pairs_of_a_run_are_weighed_where_that_is_asked_for(store, people, monkeypatch):
+    monkeypatch.setattr(weighing, "FIRST", 50)
+    nobody, told = people[:0], partial(_note, [])
+    assert weigh_run(Scales(), store, 1, nobody, told, every=True) == ""
+    why = weigh_run(Scales(last=0), store, 1, people, told, every=True)
+    assert "closed" in why
+    assert weigh_run(Scales(), store, 1, people, told, every=True) == ""
     assert is_weighed(store, 1)
-    assert sum(scales.sizes) == found
-    assert max(scales.sizes) == 40
-    # as many entries as batches, as if they had been weighed in the end
-    assert len(store.log_entries()) - log_before == -(-found // 40)
-
-
-def test_weighing_beside_tells_why_it_ended_and_keeps_what_there_is(store, people):
-    with closing(WeighingBeside(Closing(Scales(last=2)))) as beside:
-        beside.begin(store.path, people)
-        beside.take(RunState(1, "uniform", "running", found=40))
-        with pytest.raises(WorkerError, match="closed"):
-            beside.finish(lambda *_: None, lambda: False)
-    assert store.count(PairQuery(within=1.0)) == 40
-
-
-def test_weighing_beside_is_ended_by_whoever_stops_it(store, people):
-    stopped = []
-    scales = Closing(Scales())
-    scales.stop = lambda: scales.go.set() or setattr(scales.scales, "last", 0)
-    scales.go.clear()
-    with closing(WeighingBeside(scales)) as beside:
-        beside.begin(store.path, people)
-        with pytest.raises(WorkerError):
-            beside.finish(lambda *_: stopped.append(True), lambda: len(stopped) > 1)
-    assert not is_weighed(store, 1)
-
-
-def test_weighing_beside_that_is_not_begun_is_closed_with_its_process():
-    worker = Closing(Scales())
-    WeighingBeside(worker).close()
-    assert worker.closed
+    assert weigh_run(Scales(), store, 1, people, told, every=False) == ""
 
 
 def test_the_process_that_compares_gives_what_any_gives_and_stands_back(store, people):
