@@ -33,9 +33,11 @@ DECIDED = ("by the model", "as decided")
 _CHECKS = 2
 #: What the signs beside a ratio mean.
 _SIGNS = {
-    "!": "! below 0.80 (four-fifths threshold, a screening rule)",
+    "!": "! below 0.80 (a screening rule)",
     "~": "~ may be due to chance",
 }
+#: What a ratio is.
+_RATIO = "ratio: rate left of it / ref."
 #: Characters of a group's name.
 _NAMED = 30
 
@@ -54,8 +56,9 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
     found = [*results(audit, counted=bool(change_rows(audit)))]
     # where there is little room: nothing of subgroups, shorter sentences, then fewer attributes
     n, main = len(groups), [each for each in found if each[0] != "SUBGROUP"]
-    fewer = ((2, n, 2, main), (1, n, 2, main), (1, 2, 2, main), (1, 1, 0, main))
-    for lines, most, answer, kept in ((2, n, 3, found), (2, n, 2, found), *fewer):
+    fewer = (*((lines, n, 2, main) for lines in (3, 2, 1)), (1, 2, 2, main), (1, 1, 0, main))
+    first = ((lines, n, answer, found) for lines in (3, 2) for answer in (3, 2))
+    for lines, most, answer, kept in (*first, *fewer):
         told = [line for lead, text in kept for line in _said(lead, [text], lines)]
         tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1)]
         above = [*header, *_answer(verdict, answer), *_blocks(*tables, told)]
@@ -100,7 +103,7 @@ def _header(audit: Finished) -> list[str]:
         accuracy, majority = (
             words.percent(each, 1) for each in (audit.agreed.accuracy, audit.agreed.majority)
         )
-        right = f": {accuracy} decided as recorded (if all the same: {majority})"
+        right = f": {accuracy} decided as recorded (without a model: {majority})"
     named = "" if model in spec.title else f", {model}"
     shown = (f"{said}{named}{right}", f"{said}{right}", f"{said}{right.partition(' (')[0]}")
     about = next((each for each in shown if len(each) <= WIDTH), shown[-1])
@@ -136,8 +139,7 @@ def _groups(
     kept = [[row[i] for i in shown] for row in rows]
     yield from table_lines([heads[i] for i in shown], kept, right=range(1, 5))
     signs = [cell[-1:] for row in kept for cell in row]
-    if told := [said for sign, said in _SIGNS.items() if sign in signs]:
-        yield f"  {'  '.join(told)}"
+    yield f"  {'  '.join((_RATIO, *(said for sign, said in _SIGNS.items() if sign in signs)))}"
     if left := groups[most or len(groups) :]:
         yield f"  and {words.counted(len(left), 'more attribute')}: -v"
 
@@ -183,7 +185,7 @@ def _footer(audit: Finished, *, everything: bool) -> Iterator[str]:
         yield f"{said}{draft if len(said + draft) <= WIDTH else draft and ' (draft)'}"
     methods = words.counted(len(audit.runs), "method")
     took = words.duration(sum(run.elapsed for run in audit.runs))
-    done, more = f"Done     {methods} in {took}", f"fairdesk show {folder} -v"
+    done, more = f"Done     {methods} ran {took}", f"fairdesk show {folder} -v"
     if everything:
         yield f"Files    {folder}: {', '.join(files)}"
     elif len(together := f"{done}   more: {more}") <= WIDTH:

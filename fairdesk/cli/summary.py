@@ -223,12 +223,11 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
     beside, rows = () if run is None else run.figures, list[tuple[str, ...]]()
     for share in shares:
         if len(share.attributes) in (1, len(shares[-1].attributes)):
-            answered, moved = comparisons.is_answered(spec, share), spec.domain.support.companions
+            answered = comparisons.is_answered(spec, share)
             cells = _counts(share, beside) if answered else _open(spec, share, beside)
-            along = [each.attribute for each in moved if each.by in share.attributes]
             name, short = words.together(share.attributes), "any of these"
             if len(share.attributes) == 1:
-                name = words.listed([name, *along]) if along or not answered else f"only {name}"
+                name = comparisons.with_companions(spec, *share.attributes)
                 short = words.shortened(name, _NAME)
             rows.append((name if len(name) <= _NAME else short, *cells))
     return rows

@@ -114,7 +114,7 @@ class _Lines:
             return
         said = f"{what}: {standing}" if standing and what == self._what else what
         self._what, self._at = what, passed
-        complain(f"{words.duration(passed)}: {said}")
+        complain(f"after {words.duration(passed)}: {said}")
 
     def show(self, state: RunState, before: str = "") -> None:
         """Say how a run is, and once that it waits for what is compiled.

@@ -275,8 +275,7 @@ def _counted(runs: Sequence[Run], *, one: bool) -> str:
     """
     found = say_many(
         pairs_found(runs),
-        "It is the only discriminatory pair found.",
-        "One of {n} pairs found: examples, not a rate.",
+        "[It is the only discriminatory pair found|One of {n} pairs found: examples, not a rate].",
     )
     alone = (
         say("In others the change may be the opposite.") if one and pairs_found(runs) > 1 else ""

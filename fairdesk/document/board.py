@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from operator import itemgetter
 from typing import NamedTuple
 
 from fairdesk.answers import Observed, best_shares, decision_tables
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
 from fairdesk.charts.kinds.dumbbell import Dumbbell, Rate, Selected
 from fairdesk.document.answers import answers, headline
 from fairdesk.document.blocks import Board, Chart, Listed, Tile, chart_block
 from fairdesk.groups.options import FOUR_FIFTHS
+from fairdesk.models.inputs.input_check import ASSUMED
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, words
@@ -23,8 +23,6 @@ from fairdesk.wording.language import fixed, say
 
 #: So many protected attributes are compared: those with the lowest ratios.
 _ATTRIBUTES = 2
-#: From this share on of the decisions that change one direction is that of most.
-_MOST = 0.6
 #: Groups that are too small to judge and named.
 _NAMED = 3
 #: Ratios that have a name.
@@ -55,6 +53,12 @@ _RECORDS = fixed(
     }
 )
 
+#: That the class was taken which agrees better with the records.
+_ASSUMED = fixed(
+    "Is the model’s “{name}” the favourable decision, “{outcome}”? This was assumed: the names of "
+    "its classes do not show it."
+)
+
 Run = RunRecord | RunState
 
 
@@ -77,7 +81,7 @@ class _Compared(NamedTuple):
 
 
 def board(
-    spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed] = (), *, purpose: bool = False
+    spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed] = (), asked: Sequence[str] = ()
 ) -> Board:
     """Compose the board page of an audit.
 
@@ -87,8 +91,8 @@ def board(
         In the order in which they began.
     seen : sequence of Observed
         The outcomes of groups in the data, see `fairdesk.answers.observed`.
-    purpose : bool
-        Whether the purpose of the model is stated.
+    asked : sequence of str
+        What the auditor has to settle, see `unsettled`.
     """
     by_model = _alone(_decided(runs, seen))
     by_records = _alone(_recorded(runs, seen))
@@ -109,10 +113,29 @@ def board(
                     say("What is not known"),
                     tuple(_unknown(spec, by_model or by_records, share)),
                 ),
-                Listed(say("To decide"), tuple(_decide(compared, share, purpose=purpose))),
+                Listed(say("To decide"), tuple(_decide(compared, share, asked))),
             )
             if each.items
         ),
+    )
+
+
+def unsettled(spec: AuditSpec, purpose: str, log: Iterable[LogEntry]) -> tuple[str, ...]:
+    """Return as questions what only the auditor can settle: an assumed class, an unstated purpose.
+
+    Parameters
+    ----------
+    purpose : str
+        As it was stated; empty where it was not.
+    log : iterable of LogEntry
+        It has the assumptions that were made when data and model were opened.
+    """
+    name = spec.decisions[spec.mapping.favourable_class]
+    values = {"name": name, "outcome": outcome_text(spec, name)}
+    assumed = any(entry.kind == "begun" and ASSUMED in entry.what for entry in log)
+    return (
+        *([say("What is the model used for? Not stated.")] if not purpose else []),
+        *([say(_ASSUMED, **values)] if assumed else []),
     )
 
 
@@ -289,23 +312,21 @@ def _ratio(lines: tuple[GroupLine, GroupLine] | None) -> float | None:
 
 
 def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) -> Iterator[Tile]:
-    """Yield how many of a group are selected per 100 of the other, and who changes."""
+    """Yield the ratios of the selection rates, and for how many the decision changes."""
     for each in compared:
         if each.ratio is None:
             continue
         group, best = each.names
         text = (
-            say("{group} selected for every 100 {best}", group=group, best=best)
+            say("of the selection rate of {best} is that of {group}", group=group, best=best)
             if each.by_model
-            else say("{group} in the records for every 100 {best}", group=group, best=best)
+            else say(
+                "of the rate of {best} in the records is that of {group}", group=group, best=best
+            )
         )
-        text = say("{text}, if there were equally many", text=text)
-        records = _ratio(each.by_records) if each.by_model else None
-        if records is not None:
-            text = say("{text}; in the records {n}", text=text, n=words.number(100 * records))
         if not each.shown:
             text = say("{text}. The difference may be due to chance", text=text)
-        yield Tile(words.number(100 * each.ratio), f"{text}.")
+        yield Tile(words.percent(each.ratio, 1.0, 0), f"{text}.")
     if share is not None and share.exhaustive:
         yield Tile(
             words.number(share.hits),
@@ -366,18 +387,9 @@ def _known(
         yield message
     if share is None:
         return
-    alone = {
-        each.attributes: each
-        for run in runs
-        if share in run.figures
-        for each in comparisons.shares_of(run.figures)
-        if each.whom == share.whom
-        and len(each.attributes) == 1 < len(share.attributes)
-        # several runs may have counted the same
-        and comparisons.is_answered(spec, each)
-    }
-    if alone:
-        yield _changes(spec, runs, share, tuple(alone.values()))
+    splits = (run.figures for run in runs if comparisons.split_of(share, run.figures) is not None)
+    if (counted := next(splits, None)) is not None:
+        yield comparisons.alone_sentence(spec, share, counted)
     yield from _studied(spec, runs, tables, {name for each in compared for name in each.names})
 
 
@@ -425,37 +437,13 @@ def errors_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
     )
 
 
-def _changes(spec: AuditSpec, runs: Sequence[Run], share: Share, alone: Sequence[Share]) -> str:
-    """Say for how many each attribute alone changes the decision, and for how many only several."""
-    parts = []
-    for each in alone:
-        along = [
-            one.attribute for one in spec.domain.support.companions if one.by in each.attributes
-        ]
-        gains, losses = each.gains or 0, each.losses or 0
-        most = say(" (most would lose it)") if losses > gains else say(" (most would gain it)")
-        parts.append(
-            say(
-                "with {names} for {hits}{most}",
-                names=words.listed([*each.attributes, *along]),
-                hits=words.number(each.hits),
-                most=most if max(gains, losses) >= _MOST * (gains + losses) > 0 else "",
-            )
-        )
-    splits = (comparisons.split_of(share, run.figures) for run in runs)
-    split = next(filter(None, splits), None)
-    if split is not None and split.together:
-        only = say("only with both") if len(split.attributes) == 2 else say("only with several")
-        parts.append(say("{only} for {n}", only=only, n=words.number(split.together)))
-    return say("The decision changes {parts}.", parts=words.joined(parts))
-
-
 def _studied(
     spec: AuditSpec, runs: Sequence[Run], tables: Sequence[GroupTable], named: Collection[str]
 ) -> Iterator[str]:
-    """Say as which group more of the same rows would be selected, by the audit studies.
+    """Say as which group more or fewer of the same rows would be selected, by the audit studies.
 
-    Of several groups one that is ``named`` in the question.
+    Of each study the largest difference that chance does not explain, and those of groups that are
+    ``named`` in the question.
     """
     studies = (each for run in runs for each in comparisons.studies_of(spec, run.figures))
     for study in {each.attribute: each for each in studies}.values():
@@ -463,34 +451,45 @@ def _studied(
         lines = {} if table is None else {line.values[0]: line for line in table.lines}
         attribute = spec.domain.attributes[spec.domain.names.index(study.attribute)]
         best = lines.get(name_of(attribute, study.reference))
-        # of those that chance does not explain the farthest from the reference
         found = [
-            (abs(each.gains - each.losses), line, each.low > 0)
+            (each.gains - each.losses, people(spec, table, line))
             for each in study.values
             if (each.low > 0 or each.high < 0)
+            and table is not None
             and (line := lines.get(name_of(attribute, each.code))) is not None
         ]
         if table is None or best is None or not found:
             continue
-        if (reverse := comparisons.against(spec, study, tables)) is not None:
-            line, _, more = reverse
-            text = "{said}: this change does not explain why {group} are selected {rate} often."
-        else:
-            asked = [each for each in found if people(spec, table, each[1]) in named]
-            _, line, more = max(asked or found, key=itemgetter(0))
-            text = "{said}."
-        group = people(spec, table, line)
-        yield say(
-            text,
-            said=say(
-                "Had all been {group}, {more} would be selected than had all been {best}",
-                group=group,
-                more=say("more") if more else say("fewer"),
-                best=people(spec, table, best),
-            ),
+        found.sort(key=lambda each: -abs(each[0]))
+        (apart, group), *others = found
+        said = say(
+            "Had all been {group}, {n} of the {rows} that can be compared would be selected than "
+            "had all been {best}",
             group=group,
-            rate=say("less") if more else say("more"),
+            n=_more(apart),
+            rows=words.number(study.n_rows),
+            best=people(spec, table, best),
         )
+        reverse = comparisons.against(spec, study, tables)
+        turned = "" if reverse is None else people(spec, table, reverse[0])
+        for apart, group in others:
+            if group in named or group == turned:
+                values = {"said": said, "group": group, "n": _more(apart)}
+                said = say("{said}; had all been {group}, {n}", **values)
+        if reverse is not None:
+            said = say(
+                "{said}: this change does not explain why {group} are selected {rate} often",
+                said=said,
+                group=turned,
+                rate=say("less") if reverse[2] else say("more"),
+            )
+        yield f"{said}."
+
+
+def _more(apart: int) -> str:
+    """Write how many more or fewer: ``211 fewer``."""
+    n = words.number(abs(apart))
+    return say("{n} more", n=n) if apart > 0 else say("{n} fewer", n=n)
 
 
 def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:
@@ -523,9 +522,10 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
         yield say("Whether the records are fair: they may contain past discrimination.")
 
 
-def _decide(compared: Sequence[_Compared], share: Share | None, *, purpose: bool) -> Iterator[str]:
-    if not purpose:
-        yield say("What is the model used for? Not stated.")
+def _decide(
+    compared: Sequence[_Compared], share: Share | None, asked: Sequence[str]
+) -> Iterator[str]:
+    yield from asked
     if any(each.shown for each in compared) or (share is not None and share.hits):
         yield say("Who explains the difference, and by when?")
         yield say("May it be used until then?")

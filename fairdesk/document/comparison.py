@@ -317,8 +317,7 @@ def _most_found(measured: Sequence[GradientFidelity]) -> str:
         return say("No short search found a discriminatory pair, at any perturbation size.")
     return say_many(
         most.found,
-        "A short search found most at perturbation size {size}: {n} pair in {tested}.",
-        "A short search found most at perturbation size {size}: {n} pairs in {tested}.",
+        "A short search found most at perturbation size {size}: {n} pair[|s] in {tested}.",
         size=_size(most),
         tested=words.tested(most.tried),
     )

@@ -335,14 +335,12 @@ def _omitted(few: Sequence[Bin], groups: int) -> Iterator[str]:
     if few:
         yield say_many(
             len(few),
-            "omitted: {n} bin with fewer than {least} individuals ({rows})",
-            "omitted: {n} bins with fewer than {least} individuals ({rows} together)",
+            "omitted: {n} bin[|s] with fewer than {least} individuals ({rows}[| together])",
             least=words.number(LEAST_ROWS),
             rows=words.number(sum(each.n_samples for each in few)),
         )
     if groups:
         yield say_many(
             groups,
-            "{n} group that is small or not compared has no curve",
-            "{n} groups that are small or not compared have no curve",
+            "{n} group[|s] that [is|are] small or not compared [has|have] no curve",
         )

@@ -304,8 +304,7 @@ def target(spec: AuditSpec, asked: RunSpec) -> str:
     if asked.pairs_of:
         return say_many(
             len(asked.pairs_of),
-            "The {flagged} by run {which}",
-            "The {flagged} by runs {which}",
+            "The {flagged} by run[|s] {which}",
             flagged=flagged,
             which=words.joined([str(number) for number in asked.pairs_of]),
         )

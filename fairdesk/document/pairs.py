@@ -30,7 +30,7 @@ from fairdesk.document.blocks import (
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.models.decisions.rule import score_name
 from fairdesk.wording import words
-from fairdesk.wording.decisions import name_of
+from fairdesk.wording.decisions import favourable_from, name_of
 from fairdesk.wording.language import Statement, say
 from fairdesk.wording.pairs import UNKNOWN, distance_text, entitled, outcomes
 
@@ -180,7 +180,8 @@ def _decisions(spec: AuditSpec, pair: Pair) -> tuple[str, str]:
 def reverse_sentence(pair: Pair) -> str:
     """Say which pair has the same change and the opposite effect."""
     return say(
-        "An example of the opposite effect is pair number {number}.", number=words.number(pair.id)
+        "In pair number {number} the same change has the opposite effect.",
+        number=words.number(pair.id),
     )
 
 
@@ -198,7 +199,8 @@ def card(
     spec: AuditSpec, pair: Pair, decision: Callable[[int], str], value: Value | None = None
 ) -> PairCard:
     """Set both instances of a pair side by side; a class is written by ``decision``."""
-    write = _writer(spec, value)
+    write, limit = _writer(spec, value), favourable_from(spec)
+    limit = f" ({limit})" if limit else ""
     sides = zip(spec.domain.names, pair.row.tolist(), pair.partner.tolist(), strict=True)
     return PairCard(
         say("Pair {n}", n=words.number(pair.id)),
@@ -211,7 +213,10 @@ def card(
             for i, (name, first, second) in enumerate(sides)
         ),
         tuple(
-            PairRow(entitled(spec, field.title), one, other, one != other)
+            PairRow(
+                entitled(spec, field.title) + (limit if field.kind == "score" else ""),
+                *(one, other, one != other),
+            )
             for field, one, other in outcomes(spec, pair, decision)
         ),
         key=key_of(pair),

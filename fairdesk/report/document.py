@@ -19,7 +19,7 @@ from fairdesk.audit.store.records import Choice, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.document.answers import headline
 from fairdesk.document.blocks import Callout, Fact, Report, Section
-from fairdesk.document.board import board
+from fairdesk.document.board import board, unsettled
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
 from fairdesk.report import appendix, legal
@@ -405,7 +405,8 @@ def _whole(store: Store, material: Material) -> Report:
         logo=check_logo(material.details.logo) if material.details.logo else "",
         caveat=caveat(spec),
         board=board(
-            spec, material.runs, material.observed, purpose=bool(material.filled_in("purpose"))
+            *(spec, material.runs, material.observed),
+            unsettled(spec, material.filled_in("purpose"), material.log),
         )
         if choice.template == "plain"
         else None,

@@ -59,8 +59,7 @@ def companion_said(companion: Companion, attributes: Sequence[Attribute]) -> str
         return line
     return f"{line} " + say_many(
         companion.contradicting,
-        "{n} row contradicts this and is not compared.",
-        "{n} rows contradict this and are not compared.",
+        "{n} row[|s] [contradicts|contradict] this and [is|are] not compared.",
     )
 
 

@@ -33,6 +33,8 @@ from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.tables import people as members
 from fairdesk.wording.language import Statement, fixed, say, unmeasured
 
+#: The heading below which it is said which comparisons the data support.
+SUPPORTED = fixed("What changes together, and what is not compared")
 #: Pairs of a companion's values that a sentence names.
 _PAIRS = 2
 #: Values of an audit study in a sentence; of more the reference, the lowest and the highest.
@@ -216,7 +218,7 @@ def alone_sentence(spec: AuditSpec, share: Share, figures: Iterable[Metric]) -> 
     figures = tuple(figures)
     split = split_of(share, figures)
     if split is not None and is_answered(spec, share):
-        return _split_sentence(split)
+        return _split_sentence(spec, split)
     alone = [
         say(
             "{name} for {hits}",
@@ -239,24 +241,26 @@ def split_of(share: Share, figures: Iterable[Metric]) -> ChangeSplit | None:
     return next((each for each in counted if (each.attributes, each.hits) == wanted), None)
 
 
-def _split_sentence(split: ChangeSplit) -> str:
-    names = [words.quoted(name) for name in split.attributes]
-    if len(names) == 2:
-        first, last = names
-        ways = [
-            say("with {name} but not with {other}", name=first, other=last),
-            say("with {name} but not with {other}", name=last, other=first),
-            say("with either alone"),
-            say("only with both"),
-        ]
-    else:
-        ways = [say("with {name} alone", name=name) for name in names]
-        ways += [say("with any of several alone"), say("only with several")]
-    counts = *split.alone, split.several, split.together
-    counted = zip(ways, counts, strict=True)
-    parts = [say("{n} change {way}", way=way, n=words.number(n)) for way, n in counted if n]
-    hits = words.number(split.hits)
-    return say("Of these {hits}, {parts}.", hits=hits, parts=words.joined(parts)) if parts else ""
+def _split_sentence(spec: AuditSpec, split: ChangeSplit) -> str:
+    """Say into which parts the rows fall whose decision changes."""
+    ways = [say("only with {name}", name=with_companions(spec, name)) for name in split.attributes]
+    ways += (
+        [say("with either alone"), say("only with both together")]
+        if len(ways) == 2
+        else [say("with any of several alone"), say("only with several together")]
+    )
+    counted = zip(ways, (*split.alone, split.several, split.together), strict=True)
+    parts = [say("{way} for {n}", way=way, n=words.number(n)) for way, n in counted if n]
+    said, hits = words.joined(parts), words.number(split.hits)
+    return (
+        say("Of the {hits}, the decision changes {parts}.", hits=hits, parts=said) if said else ""
+    )
+
+
+def with_companions(spec: AuditSpec, *attributes: str) -> str:
+    """Name protected attributes with what changes with them: ``sex and relationship``."""
+    along = (one.attribute for one in spec.domain.support.companions if one.by in attributes)
+    return words.listed([*attributes, *along])
 
 
 def value_change_rows(
@@ -359,13 +363,12 @@ def unsupported_sentence(spec: AuditSpec, share: Share) -> str:
     }
     if proposed := words.proposed_of(spec.domain, share.attributes):
         return say(
-            "For {n} of {people} no comparison by {names} exists in these data unless {along}.",
+            "For {n} of {people} the data support no comparison by {names} unless {along}.",
             along="; ".join(companion_text(spec.domain, each) for each in proposed),
             **values,
         )
     return say(
-        "For {n} of {people} no comparison by {names} exists in these data: too few rows combine "
-        "their values.",
+        "For {n} of {people} the data support no comparison by {names}.",
         **values,
     )
 
@@ -523,11 +526,10 @@ def study_caption(spec: AuditSpec, studies: Sequence[AuditStudy]) -> str:
         for each in studies
     ]
     return say(
-        "Audit study: how many of the same {people} would be selected if all had this value. Of "
-        "{total}, those are counted that can be compared with each value: {counted}. Lines: "
-        "{confidence} intervals of the difference from the square, the reference",
+        "Audit study: how many of the same {people} would be selected if all had this value, of "
+        "those that can be compared with each: {counted}. Lines: {confidence} intervals of the "
+        "difference from the square, the reference",
         people=words.plural(spec.person),
-        total=words.counted(studies[0].total, spec.person),
         confidence=words.percent(studies[0].confidence, 1.0, 0),
         counted=words.joined(counted),
     )
@@ -592,7 +594,7 @@ def compared_table(figures: Iterable[Metric]) -> list[tuple[str, ...]]:
     ]
 
 
-def limits(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[tuple[str, str]]:
+def limits(spec: AuditSpec) -> Iterator[tuple[str, str]]:
     """Yield the limits of the comparisons of this audit, each with its first words."""
     domain, support = spec.domain, spec.domain.support
     if support.proposed:
@@ -601,13 +603,6 @@ def limits(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[tuple[str, st
             say("Open: {names}.", names=names),
             words.open_sentence(domain, [each.by for each in support.proposed]),
         )
-    share = max(
-        (each for each in shares_of(figures) if each.whom == "data"),
-        key=lambda each: len(each.attributes),
-        default=None,
-    )
-    if share is not None and share.unsupported:
-        yield say("Rows without a comparison."), unsupported_sentence(spec, share)
     if support.companions:
         along = "; ".join(companion_text(domain, each) for each in support.companions)
         yield (
@@ -620,30 +615,32 @@ def limits(spec: AuditSpec, figures: Sequence[Metric]) -> Iterator[tuple[str, st
         )
     for name, by in support.refused:
         yield say("Does not change: {name}.", name=name), refused_said(name, by)
-    if support.rare:
-        yield say("Values that few rows have."), rare_sentence(domain)
-    if support.constraints:
+    if support.rare or support.constraints:
         yield (
-            say("Pairs of values only."),
+            say("Only what the data support is compared."),
             say(
-                "A comparison counts as supported where no pair of values is absent from the data; "
-                "three or more values together may still hardly occur."
+                "“{title}” says what that is. Three or more values together may still hardly "
+                "occur.",
+                title=say(SUPPORTED),
             ),
         )
 
 
-def rare_sentence(domain: Domain) -> str:
-    """Name the protected values that too few rows have to be compared with; else empty."""
-    if not domain.support.rare:
+def support_sentence(domain: Domain) -> str:
+    """Say which comparisons the data support; empty where they support all."""
+    support = domain.support
+    if not support.rare and not support.constraints:
         return ""
     rare = [
         say("{name} = {value}", name=name, value=name_of(_attribute(domain, name), code))
-        for name, code in domain.support.rare
+        for name, code in support.rare
     ]
-    return say(
-        "Too few rows have {values}: rows with another value are not compared with these.",
-        values=words.joined(rare),
+    said = say(
+        "A row is compared with itself with another protected value where enough rows have that "
+        "value, and where no pair of its values then is one that no row has."
     )
+    few = rare and say("Too few rows have {values}.", values=words.joined(rare))
+    return f"{said} {few}" if few else said
 
 
 def _attribute(domain: Domain, name: str) -> Attribute:

@@ -13,6 +13,7 @@ from fairdesk.data.table import Table
 from fairdesk.models.decisions.favourable import Answer, sign_of
 from fairdesk.models.decisions.rule import VALUES
 from fairdesk.models.model import Mapping, ModelCard
+from fairdesk.wording import words
 from fairdesk.wording.language import say
 
 
@@ -75,6 +76,17 @@ def favourable_text(spec: AuditSpec, table: Table) -> str:
     if name == meaning:
         return name
     return say("{name}, which means “{meaning}”", name=name, meaning=meaning)
+
+
+def favourable_from(spec: AuditSpec) -> str:
+    """Say from which score on the decision is favourable; empty where no such limit decides."""
+    card, mapping = spec.model, spec.mapping
+    if mapping.together or len(card.classes) > 2 or card.scores in (VALUES, "labels"):
+        return ""
+    limit = 0.5 if mapping.threshold is None else mapping.threshold
+    if mapping.favourable_class == 1:
+        return say("favourable above {limit}", limit=words.short(limit))
+    return say("favourable from {limit} on", limit=words.short(1 - limit))
 
 
 _NAMES: ContextVar[Callable[[Attribute, float], str]] = ContextVar("names", default=Attribute.text)

@@ -155,11 +155,8 @@ def share_statement(
         sentence = say_many(
             share.wavered,
             "If we change {what}, the decision changed for {hits} of {counted} ({share}), each "
-            "queried once. This is not exact: {n} row received a different output when it was "
-            "re-queried.",
-            "If we change {what}, the decision changed for {hits} of {counted} ({share}), each "
-            "queried once. This is not exact: {n} rows received a different output when they were "
-            "re-queried.",
+            "queried once. This is not exact: {n} row[|s] received a different output when "
+            "[it|they] [was|were] re-queried.",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
@@ -249,8 +246,7 @@ def directed_sentence(share: Share) -> str:
     rest = share.hits - share.gains - share.losses
     others = rest and say_many(
         rest,
-        "For {n} other, both decisions are unfavourable.",
-        "For {n} others, both decisions are unfavourable.",
+        "For {n} other[|s], both decisions are unfavourable.",
     )
     return f"{said} {others}" if others else said
 
@@ -259,8 +255,8 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     """Say what changing each protected attribute alone does, by value."""
     return tuple(
         say(
-            "If we change {what}, the decision changes for {hits} of {n}. {lost}",
-            what=comparisons.changed(spec, share.attributes),
+            "With another {name} it changes for {hits} of {n}. {lost}",
+            name=comparisons.with_companions(spec, *share.attributes),
             hits=words.number(share.hits),
             n=words.number(share.n_samples),
             lost=directed_sentence(share),
@@ -333,10 +329,8 @@ def repeatability_sentence(found: Repeatability) -> str:
         return ""
     changed = say_many(
         found.rows,
-        "The model is not repeatable: of {n} row that was re-queried, {changed} received a "
-        "different score and {decisions} a different decision.",
-        "The model is not repeatable: of {n} rows that were re-queried, {changed} received a "
-        "different score and {decisions} a different decision.",
+        "The model is not repeatable: of {n} row[|s] that [was|were] re-queried, {changed} "
+        "received a different score and {decisions} a different decision.",
         changed=words.number(found.changed),
         decisions=words.number(found.decisions),
     )
@@ -444,7 +438,7 @@ def likeness_sentence(likeness: GradientFidelity) -> str:
     """Say how well one perturbation size serves."""
     values = {
         "size": words.short(likeness.size, 2),
-        "pairs": say_many(likeness.found, "{n} discriminatory pair", "{n} discriminatory pairs"),
+        "pairs": say_many(likeness.found, "{n} discriminatory pair[|s]"),
         "tested": words.tested(likeness.tried),
     }
     if likeness.gradients is None:
@@ -497,7 +491,7 @@ def phase_sentences(phases: Sequence[SearchPhase]) -> Iterator[str]:
         yield say(
             "{phase}: {pairs} among {tested}.",
             phase=phase_name(each.phase),
-            pairs=say_many(each.found, "{n} discriminatory pair", "{n} discriminatory pairs"),
+            pairs=say_many(each.found, "{n} discriminatory pair[|s]"),
             tested=words.tested(each.tried),
         )
     if phases and phases[0].all_paths:
@@ -598,8 +592,7 @@ def _few_sentence(run: RunRecord) -> str:
         )
     return say_many(
         run.found,
-        "{n} plausible pair was found within the searched region.",
-        "{n} plausible pairs were found within the searched region.",
+        "{n} plausible pair[|s] [was|were] found within the searched region.",
     )
 
 
@@ -774,7 +767,7 @@ def effort(run: RunRecord | RunState) -> str:
     spent = f"{words.queries(run.queries)}, {words.duration(run.elapsed)}"
     looked = ""
     if proven is not None:
-        looked = say_many(proven.boxes, "{n} region examined", "{n} regions examined")
+        looked = say_many(proven.boxes, "{n} region[|s] examined")
     elif _about_groups(run):
         looked = group_words.looked_at(run.figures) or words.tested(run.tried)
     elif _repairs(run):
@@ -794,9 +787,7 @@ def standing(run: RunRecord | RunState) -> str:
         return _standing_of_groups(run)
     if _repairs(run):
         return mitigation_words.standing(run.figures) or say("no result yet")
-    return say_many(
-        run.found, "{n} pair in {tested}", "{n} pairs in {tested}", tested=words.tested(run.tried)
-    )
+    return say_many(run.found, "{n} pair[|s] in {tested}", tested=words.tested(run.tried))
 
 
 def _about_groups(run: RunRecord | RunState) -> bool:
@@ -830,8 +821,7 @@ def _counted(share: Share, person: str) -> str:
         case "domain":
             return say_many(
                 share.n_samples,
-                "{n} combination in the input domain",
-                "{n} combinations in the input domain",
+                "{n} combination[|s] in the input domain",
             )
         case "data":
             people = words.counted(share.n_samples, person)
@@ -839,7 +829,7 @@ def _counted(share: Share, person: str) -> str:
                 return say("the {people} in the data that can be compared", people=people)
             return say("{people} in the data", people=people)
         case "perturbed":
-            return say_many(share.n_samples, "{n} perturbed data row", "{n} perturbed data rows")
+            return say_many(share.n_samples, "{n} perturbed data row[|s]")
 
 
 def _whom(share: Share, people: str) -> str:

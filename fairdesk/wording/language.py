@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Literal, TypeVar
 
@@ -108,6 +109,8 @@ FRAME: dict[str, str] = fixed(
         ),
     }
 )
+#: Words for one or for many, in a message with a count.
+_ONE_OR_MANY = re.compile(r"\[([^][|]*)\|([^][|]*)\]")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
     *("October", "November", "December"),
@@ -137,12 +140,13 @@ def say(message: str, /, **values: str) -> str:
     return message.format(**values) if values else message
 
 
-def say_many(count: int, one: str, many: str, /, **values: str) -> str:
-    """Fill in a sentence with a count, ``{n}``, as of one or as of many.
+def say_many(count: int, message: str, /, **values: str) -> str:
+    """Fill in a sentence with a count, ``{n}``, with the words for one or for many: ``[is|are]``.
 
     Examples
     --------
-    >>> say_many(1, "{n} pair", "{n} pairs"), say_many(1200, "{n} pair", "{n} pairs")
-    ('1 pair', '1,200 pairs')
+    >>> say_many(1, "{n} pair[|s] [is|are] left"), say_many(1200, "{n} pair[|s] [is|are] left")
+    ('1 pair is left', '1,200 pairs are left')
     """
-    return (one if count == 1 else many).format(n=f"{count:,}", **values)
+    chosen = _ONE_OR_MANY.sub(lambda found: found[1 if count == 1 else 2], message)
+    return chosen.format(n=f"{count:,}", **values)

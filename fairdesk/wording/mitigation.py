@@ -187,10 +187,8 @@ def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
     if not repair.retrains:
         said = say_many(
             repair.rows,
-            "{n} augmentation row was made from {stock}. This model cannot be retrained "
-            "here, so its effect is not known.",
-            "{n} augmentation rows were made from {stock}. This model cannot be retrained "
-            "here, so their effect is not known.",
+            "{n} augmentation row[|s] [was|were] made from {stock}. This model cannot be "
+            "retrained here, so [its|their] effect is not known.",
             stock=stock_text(repair),
         )
         return Statement("", say("Augmentation rows"), words.number(repair.rows), said, said)
@@ -261,7 +259,7 @@ def _verdicts(tried: Sequence[Trial], found: Mapping[int, str]) -> str:
         sizes = sum(each.kind == "portion" for each in mine)
         names = [_name(each) for each in mine if each.kind != "portion"]
         if sizes:
-            names.append(say_many(sizes, "{n} augmentation size", "{n} augmentation sizes"))
+            names.append(say_many(sizes, "{n} augmentation size[|s]"))
         if names:
             parts.append(say(message, models=words.joined(names)))
     return " ".join(parts)
@@ -273,8 +271,7 @@ def _costly(sizes: Sequence[Trial]) -> str:
         return ""
     return say_many(
         count,
-        "{n} augmentation size lost more accuracy than permitted.",
-        "{n} augmentation sizes lost more accuracy than permitted.",
+        "{n} augmentation size[|s] lost more accuracy than permitted.",
     )
 
 
@@ -305,8 +302,7 @@ def _side_by_side(
         parts.append(
             say_many(
                 len(ends),
-                "{span} with {n} augmentation size",
-                "{span} with {n} augmentation sizes",
+                "{span} with {n} augmentation size[|s]",
                 span=low if low == high else say("{low} to {high}", low=low, high=high),
             )
         )
@@ -419,9 +415,9 @@ def allowance_text(repair: Repair) -> str:
 def stock_text(repair: Repair) -> str:
     """Say what rows can be made of: ``257 different discriminatory pairs``."""
     if repair.target == "rule_score":
-        return say_many(repair.pairs, "{n} sample of the subgroup", "{n} samples of the subgroup")
+        return say_many(repair.pairs, "{n} sample[|s] of the subgroup")
     # a pair that several runs found is one
-    return say_many(repair.pairs, "{n} discriminatory pair", "{n} different discriminatory pairs")
+    return say_many(repair.pairs, "{n}[| different] discriminatory pair[|s]")
 
 
 def worse_sentence(trial: Trial, told: Collection[str] = (), most: int | None = None) -> str:
@@ -462,7 +458,7 @@ def certified_sentence(figures: Sequence[Metric]) -> str:
 def effort_text(figures: Sequence[Metric]) -> str:
     """Say how many models were measured: ``9 models measured``; empty for none."""
     count = sum(bool(each.measures) for each in trials_of(figures))
-    return say_many(count, "{n} model measured", "{n} models measured") if count else ""
+    return say_many(count, "{n} model[|s] measured") if count else ""
 
 
 def standing(figures: Sequence[Metric]) -> str:

@@ -50,7 +50,7 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
     }
     if found.changed or found.together:
         sentence = say(
-            "Of {own} {people} unaffected by any tested {names}, {n} provably stay so even if "
+            "Of {own} {people} unaffected by any tested {names}, {n} provably stay so if "
             "{differs}.",
             n=certified,
             differs=_differs(found),
@@ -66,36 +66,35 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
 
 def _differs(found: NeighbourhoodCounts) -> str:
     """Say what may differ of a neighbour, as a clause."""
+    digits = 0 if round(100 * found.reach, 6) % 1 == 0 else 2
+    share = words.percent(found.reach, 1.0, digits) if found.reach else words.percent_of("0")
+    limit = say("numbers by up to {share} of range", share=share)
     if not found.changed:
-        return say("all numbers differ within limits")
+        return say("all numbers differ by up to {share} of range", share=share)
     if found.together:
         return say_many(
             found.changed,
-            "one other value, or every number, differs within limits",
-            "any {n} other values, or all numbers, differ within limits",
+            "[one other value, or every number, differs|any {n} other values, or all numbers, "
+            "differ] ({limit})",
+            limit=limit,
         )
     return say_many(
         found.changed,
-        "one other value differs within limits",
-        "any {n} other values differ within limits",
+        "[one other value differs|any {n} other values differ] ({limit})",
+        limit=limit,
     )
 
 
 def neighbour_sentence(found: NeighbourhoodCounts) -> str:
-    """Say what the limits are, and of how many rows nothing is known."""
+    """Say of how many rows nothing is known."""
     said = []
-    if found.changed or found.together:
-        digits = 0 if round(100 * found.reach, 6) % 1 == 0 else 2
-        share = words.percent(found.reach, 1.0, digits) if found.reach else words.percent_of("0")
-        said.append(say("Within limits: a number by up to {share} of its range.", share=share))
     if found.undecided:
-        said.append(say_many(found.undecided, "{n} is undecided.", "{n} are undecided."))
+        said.append(say_many(found.undecided, "{n} [is|are] undecided."))
     if found.unsupported:
         said.append(
             say_many(
                 found.unsupported,
-                "{n} more has no comparison that the data support.",
-                "{n} more have no comparison that the data support.",
+                "{n} more [has|have] no comparison that the data support.",
             )
         )
     return " ".join(said)
@@ -147,12 +146,6 @@ ROUNDED = fixed(
     "up to 100\u00a0%."
 )
 _POPULATION = fixed("the population (a model of the data)")
-#: What a proven rate means, and what it does not.
-RATES = fixed(
-    "In the population (a model of the data), each group’s selection rate provably lies within its "
-    "bounds, for the protected values tested. It is not the rate of real individuals, and does not "
-    "show why groups differ."
-)
 
 
 def population_note(spec: AuditSpec) -> str:
@@ -250,10 +243,8 @@ def remainder_statement(proven: Proven) -> Statement | None:
         share = say("{most} ({confidence} confidence)", most=most, confidence=confidence)
     said = say_many(
         estimated.n_samples,
-        "The decision changes for {share} of {whom}: estimated from {n} combination drawn at "
-        "random from regions that are not fully decided. Statistical, not certified.",
-        "The decision changes for {share} of {whom}: estimated from {n} combinations drawn at "
-        "random from regions that are not fully decided. Statistical, not certified.",
+        "The decision changes for {share} of {whom}: estimated from {n} combination[|s] drawn "
+        "at random from regions that are not fully decided. Statistical, not certified.",
         share=share,
         whom=say("the undecided {share}", share=most_percent(left))
         if alike or unlike
@@ -411,19 +402,17 @@ def _exact_statement(proven: Proven) -> Statement:
         value = say("All {whole}", whole=values["whole"])
         sentence = say_many(
             int(proven.total),
-            "The only combination in the input domain is certified: the decision is the same "
-            "{whatever}; {how}. This covers this model, these values and these constraints only.",
-            "All {whole} combinations in the input domain are certified: the decision is the same "
-            "{whatever}; {how}. This covers this model, these values and these constraints only.",
+            "[The only combination|All {whole} combinations] in the input domain [is|are] "
+            "certified: the decision is the same {whatever}; {how}. This covers this model, these "
+            "values and these constraints only.",
             **values,
         )
     else:
         value = say("Exactly {n}", n=words.number(count))
         sentence = say_many(
             int(proven.total),
-            "The decision changes {when} for the only combination in the input domain: {how}.",
-            "The decision changes {when} for exactly {count} of {whole} combinations in the input "
-            "domain ({share}): {how}.",
+            "The decision changes {when} for [the only combination|exactly {count} of {whole} "
+            "combinations] in the input domain[| ({share})]: {how}.",
             count=words.number(count),
             share=percent_down(unlike, _digits_for(unlike)),
             **values,

@@ -73,7 +73,7 @@ def trial_name(trial: Trial) -> str:
         case "other":
             return say(trial.name)
         case "portion":
-            return say_many(trial.added, "{n} row added", "{n} rows added")
+            return say_many(trial.added, "{n} row[|s] added")
 
 
 def measure_name(measure: Measure | Change) -> str:
@@ -173,7 +173,7 @@ def portion_text(trial: Trial) -> str:
 
 def rows_text(count: int) -> str:
     """Say how many labelled rows there are."""
-    return say_many(count, "{n} augmentation row", "{n} augmentation rows")
+    return say_many(count, "{n} augmentation row[|s]")
 
 
 def unit_of(measure: Measure | Change) -> str:

@@ -34,10 +34,15 @@ OBSERVED = fixed(
 )
 #: What the threshold of impact ratios is: said once where they are shown.
 FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
-#: For what p-values are corrected: said once where they are shown.
-CORRECTED = fixed(
-    "Each p is corrected for the number of groups in its table; "
-    "confidence intervals are not corrected."
+#: What p-values are of, by whether they are corrected: said once where they are shown.
+TESTED = fixed(
+    {
+        False: "Each p is of a Z test against the reference, unless another test is named.",
+        True: (
+            "Each p is of a Z test against the reference, unless another test is named, and "
+            "corrected for the number of groups in its table; confidence intervals are not."
+        ),
+    }
 )
 #: What searches for groups show, and what not.
 ESTIMATED_GROUPS = fixed(
@@ -310,19 +315,16 @@ def unweighted(columns: Sequence[Column], mapping: Mapping) -> str:
         return ""
     return say_many(
         len(found),
-        "The column {names} looks like weights of the rows in a sample. Weights are not used: each "
-        "row counts once, so rates and shares describe the rows of the table, not the population "
-        "from which they were sampled.",
-        "The columns {names} look like weights of the rows in a sample. Weights are not used: each "
-        "row counts once, so rates and shares describe the rows of the table, not the population "
-        "from which they were sampled.",
+        "The column[|s] {names} [looks|look] like weights of the rows in a sample. Weights are "
+        "not used: each row counts once, so rates and shares describe the rows of the table, "
+        "not the population from which they were sampled.",
         names=", ".join(f"“{name}”" for name in found),
     )
 
 
 def counted(count: int, person: str) -> str:
     """Write how many: ``1 applicant``, ``1,305 applicants``."""
-    return say_many(count, "{n} {person}", "{n} {people}", **whom(person))
+    return say_many(count, "{n} [{person}|{people}]", **whom(person))
 
 
 def whom(person: str) -> dict[str, str]:
@@ -433,17 +435,15 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
     if run.found:
         sentence = say_many(
             run.found,
-            "{n} discriminatory pair found: the decision changes {when}. An example, not a rate.",
-            "{n} discriminatory pairs found: the decision changes {when}. Examples, not a rate.",
+            "{n} discriminatory pair[|s] found: the decision changes {when}. [An "
+            "example|Examples], not a rate.",
             **values,
         )
     elif run.state in ("running", "paused"):
         sentence = say_many(
             run.tried,
-            "No discriminatory pair found so far among {n} instance tested: its decision does "
-            "not change {when}.",
-            "No discriminatory pair found so far among {n} instances tested: for none of them "
-            "does the decision change {when}.",
+            "No discriminatory pair found so far among {n} instance[|s] tested: [its decision does "
+            "not|for none of them does the decision] change {when}.",
             **values,
         )
     elif not run.tried:
@@ -451,10 +451,9 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
     else:
         sentence = say_many(
             run.tried,
-            "No discriminatory pair found among {n} instance tested ({queries}): its decision "
-            "does not change {when}. This does not show that none exist.",
-            "No discriminatory pair found among {n} instances tested ({queries}): for none of "
-            "them does the decision change {when}. This does not show that none exist.",
+            "No discriminatory pair found among {n} instance[|s] tested ({queries}): [its decision "
+            "does not|for none of them does the decision] change {when}. This does not show that "
+            "none exist.",
             queries=queries(run.queries),
             **values,
         )
@@ -489,8 +488,7 @@ def alone_sentences(spec: AuditSpec, run: Counted) -> tuple[str, ...]:
     return tuple(
         say_many(
             run.found,
-            "Changing {name} alone is enough for {count} of {n} pair ({share}).",
-            "Changing {name} alone is enough for {count} of the {n} pairs ({share}).",
+            "Changing {name} alone is enough for {count} of [|the ]{n} pair[|s] ({share}).",
             count=number(count),
             share=percent(count, run.found),
             name=quoted(name),
@@ -506,12 +504,12 @@ def effort(run: Counted) -> str:
 
 def tested(count: int) -> str:
     """Write how many instances were tested: ``1,305 instances tested``."""
-    return say_many(count, "{n} instance tested", "{n} instances tested")
+    return say_many(count, "{n} instance[|s] tested")
 
 
 def queries(count: int) -> str:
     """Write how many rows were sent to the model: ``2,610 queries``."""
-    return say_many(count, "{n} query", "{n} queries")
+    return say_many(count, "{n} [query|queries]")
 
 
 def state_word(state: str) -> str:

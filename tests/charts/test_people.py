@@ -23,10 +23,37 @@ def test_each_row_is_a_dot_and_those_that_change_are_filled():
     assert set(found[4:]) == {"ground"}
 
 
-def test_of_many_rows_a_dot_stands_for_several_and_one_that_changes_is_seen():
-    found = fills(People((Changing("sex = male", 4_000, 1, 0),), 10))
-    assert len(found) == 400
-    assert found.count("discriminatory") == 1
+def test_of_many_rows_a_dot_stands_for_several_and_a_smaller_one_for_fewer():
+    drawing = People(
+        (Changing("race = Other", 44, 3, 7), Changing("race = White", 4_000, 0, 10)), 9
+    )
+    discs = [each for each in drawing.lay_out(PAPER).shapes if isinstance(each, Disc)][KEY:]
+    whole = max(each.radius for each in discs)
+    drawn = {
+        (each.fill, round(9 * (each.radius / whole) ** 2)): sum(
+            (other.fill, other.radius) == (each.fill, each.radius) for other in discs
+        )
+        for each in discs
+    }
+    # 3, 7 and 34 of 44 rows; 10 and 3,990 of 4,000: their areas are the counts
+    assert drawn == {
+        ("discriminatory", 3): 1,
+        ("series 0", 7): 1,
+        ("series 0", 9): 1,
+        ("series 0", 1): 1,
+        ("ground", 9): 3 + 443,
+        ("ground", 7): 1,
+        ("ground", 3): 1,
+    }
+
+
+def test_rows_that_are_not_compared_are_not_called_unchanged():
+    group = (Changing("sex = male", 12, 3, 1),)
+    keys = [
+        [each.text for each in People(group, partly=partly).lay_out(PAPER).shapes[5:6]]
+        for partly in (False, True)
+    ]
+    assert keys == [["unchanged"], ["unchanged or not compared"]]
 
 
 def test_groups_are_those_of_the_shares_of_single_attributes(tmp_path):

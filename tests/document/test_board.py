@@ -7,16 +7,20 @@ import msgspec
 import pandas as pd
 import pytest
 
+from fairdesk.audit.store.records import LogEntry
+from fairdesk.charts.shapes import Words
 from fairdesk.document.blocks import Report
-from fairdesk.document.board import board, fraction, people
+from fairdesk.document.board import board, fraction, people, unsettled
+from fairdesk.models.inputs.input_check import ASSUMED
 from fairdesk.report.render.drawing import with_drawings
-from fairdesk.results.individual import AuditStudy, StudiedValue
+from fairdesk.results.individual import AuditStudy, ChangeSplit, StudiedValue
 from tests import phrases
+from tests.charts.test_forest import PAPER
 from tests.document.test_answers import ROWS, run
 from tests.document.test_answers import seen as seen_of
 from tests.report.building import people_store
 from tests.wording.test_about_groups import BLACK, TABLE, WHITE
-from tests.wording.test_comparisons import JOB, with_support
+from tests.wording.test_comparisons import JOB, STUDY, with_support
 from tests.wording.test_figures import plain
 
 replace = msgspec.structs.replace
@@ -48,32 +52,46 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     assert made.answer.startswith(said)
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (
-        "67",
-        f"women selected for every 100 men, {phrases.EQUALLY_MANY}; {phrases.IN_THE_RECORDS} 67.",
+        "67\u00a0%",
+        "of the selection rate of men is that of women.",
     )
     assert second.number == "3"
     assert plain(second.text).startswith(
         "of 200 applicants: the decision changes with another value of sex, job or both"
     )
-    assert "The decision changes with sex for 2." in " ".join(items(made, phrases.KNOWN))
     assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")
-    assert items(made, "To decide")[0] == "What is the model used for? Not stated."
     # where no single decision was tested, only outcomes are judged
-    stated = board(spec, [run(1, "groups", TABLE)], purpose=True)
-    assert stated.answer.startswith("Not in outcomes: ")
-    assert "Not stated" not in " ".join(items(stated, "To decide"))
+    outcomes = board(spec, [run(1, "groups", TABLE)])
+    assert outcomes.answer.startswith("Not in outcomes: ")
+
+
+def test_an_assumed_class_and_an_unstated_purpose_are_to_be_decided(spec):
+    entry = LogEntry("", f"“1” {ASSUMED}: check it.", "begun")
+    asked = unsettled(spec, "", [entry])
+    assert items(board(spec, [run(1, "groups", TABLE)], (), asked), "To decide")[:2] == [*asked]
+    assert "“1” the favourable decision, “yes”?" in asked[1]
+    # a class that was chosen is no assumption
+    assert unsettled(spec, "Credit.", [LogEntry("", "“1” was chosen.", "begun")]) == ()
 
 
 def test_it_has_at_most_twenty_numbers_and_none_of_the_words_of_experts(spec):
     race = replace(
         TABLE,
         attributes=("job",),
-        lines=(replace(WHITE, values=("Clerk",)), replace(BLACK, values=("Cook",))),
+        lines=(replace(WHITE, values=("cook",)), replace(BLACK, values=("clerk",))),
     )
     tables = (TABLE, race, LABELS, replace(race, of="label"))
-    made = board(spec, [run(1, "groups", *tables), run(2, "estimate", ROWS, SEX)])
-    drawn = [*texts(made), made.chart.alt]
-    assert len(re.findall(r"\d[\d,.]*", " ".join(drawn))) <= 20
+    study = replace(STUDY, attribute="job")
+    split = ChangeSplit(ROWS.attributes, ROWS.hits, (1, 1), 1, 1)
+    shares = (ROWS, SEX, split, STUDY, study)
+    made = board(spec, [run(1, "groups", *tables), run(2, "estimate", *shares)])
+    # beside the rates of the model those in the records have no number
+    labels = [
+        each.text for each in made.chart.drawing.lay_out(PAPER).shapes if isinstance(each, Words)
+    ]
+    drawn = [*texts(made), *(each for each in labels if "." in each)]
+    said = " ".join(drawn).replace("“yes”", "")
+    assert 15 < len(re.findall(r"\d[\d,.]*", said)) <= 20
     said = " ".join(drawn).lower()
     assert not [word for word in ("certified", "instance", "corrected p", " ci ") if word in said]
 
@@ -82,7 +100,7 @@ def test_without_a_figure_of_the_model_it_says_that_it_is_about_the_records(spec
     seen = seen_of(LABELS)
     made = board(spec, [], seen)
     assert f"by group are {phrases.NOT_MEASURED_YET} In the" in made.answer
-    assert f"{phrases.IN_THE_RECORDS} for every 100" in plain(made.tiles[0].text)
+    assert f"{phrases.IN_THE_RECORDS} is that of" in plain(made.tiles[0].text)
     assert board(spec, []).answer
     assert board(spec, []).tiles == ()
 
@@ -105,16 +123,19 @@ def test_decisions_without_a_model_are_not_called_the_models(spec):
 
 
 def test_runs_that_counted_the_same_are_told_of_once(spec):
-    runs = [run(number, "estimate", ROWS, SEX) for number in (1, 2)]
+    split = ChangeSplit(ROWS.attributes, ROWS.hits, (1, 0), 1, 1)
+    runs = [run(number, "estimate", ROWS, SEX, split) for number in (1, 2)]
     known = items(board(spec, runs), phrases.KNOWN)
-    assert sum(each.count("with sex") for each in known) == 1
+    # parts that add up: those of single attributes overlap
+    said = "Of the 3, the decision changes only with sex for 1, with either alone for 1 and only"
+    assert sum(said in each for each in known) == 1
 
 
 def test_a_share_that_is_open_is_no_tile(tmp_path):
     with people_store(tmp_path, ("sex",)) as store:
         unsure = with_support(store.spec, proposed=(JOB,))
     made = board(unsure, [run(1, "groups", TABLE), run(2, "estimate", SEX)])
-    assert [each.number for each in made.tiles] == ["67"]
+    assert [plain(each.number) for each in made.tiles] == ["67 %"]
     said = "whether job changes with it is not decided yet"
     assert any(said in each for each in items(made, "What is not known"))
 
@@ -125,7 +146,7 @@ def test_where_one_attribute_is_open_the_answer_of_another_is_a_tile(tmp_path):
     both = replace(ROWS, attributes=("sex", "age"), hits=9)
     age = replace(ROWS, attributes=("age",), hits=7)
     made = board(unsure, [run(1, "groups", TABLE), run(2, "estimate", both, SEX, age)])
-    assert [each.number for each in made.tiles] == ["67", "7"]
+    assert [plain(each.number) for each in made.tiles] == ["67 %", "7"]
     assert "another value of age" in made.tiles[1].text
 
 
@@ -135,7 +156,8 @@ def test_a_study_against_the_groups_own_rates_is_said(spec):
     known = items(
         board(spec, [run(1, "groups", TABLE), run(2, "estimate", ROWS, study)]), phrases.KNOWN
     )
-    assert any(each.startswith("Had all been women, more would be selected") for each in known)
+    said = "Had all been women, 6 more of the 180 that can be compared would be selected than had"
+    assert any(each.startswith(said) and each.endswith("selected less often.") for each in known)
 
 
 def test_a_value_in_small_letters_is_an_adjective_where_the_attribute_says_so(spec):
@@ -240,15 +262,23 @@ def test_groups_whose_error_rates_differ_are_named_without_numbers(spec):
     assert any("women are selected less often than men" in each for each in known)
 
 
-@pytest.mark.parametrize(
-    ("gains", "losses", "said"),
-    [(8, 4, "12 (most would gain it)"), (5, 7, "12."), (2, 10, "12 (most would lose it)")],
-)
-def test_a_direction_is_that_of_most_from_three_fifths_on(spec, gains, losses, said):
-    sex = replace(SEX, hits=12, gains=gains, losses=losses)
-    both = replace(ROWS, attributes=("sex", "job"), hits=20)
-    known = items(board(spec, [run(1, "estimate", both, sex)]), phrases.KNOWN)
-    assert any(f"with sex for {said}" in each for each in known)
+def test_the_largest_difference_of_a_study_is_named_before_that_of_the_question(spec):
+    values = (
+        StudiedValue(0.0, 90, 0, 3, -0.04, -0.01),
+        StudiedValue(1.0, 93, 0, 0, 0.0, 0.0),
+        StudiedValue(2.0, 60, 2, 35, -0.3, -0.1),
+    )
+    more = replace(BLACK, impact_ratio=1.1, values=("none",))
+    lines = replace(WHITE, values=("cook",)), replace(BLACK, values=("clerk",)), more
+    table = replace(TABLE, attributes=("job",), lines=lines)
+    study = AuditStudy("job", 1.0, 180, 200, 90, values, 0.95)
+    made = board(spec, [run(1, "groups", table), run(2, "estimate", ROWS, study)])
+    said = [each for each in items(made, phrases.KNOWN) if each.startswith("Had all been")]
+    assert "; ".join(said) == (
+        "Had all been applicants with job = none, 33 fewer of the 180 that can be compared would "
+        "be selected than had all been applicants with job = cook; had all been applicants with "
+        "job = clerk, 3 fewer."
+    )
 
 
 def test_a_study_along_the_groups_own_rates_is_said_too(spec):
@@ -257,6 +287,8 @@ def test_a_study_along_the_groups_own_rates_is_said_too(spec):
     runs = [run(1, "groups", TABLE), run(2, "estimate", ROWS, study)]
     known = items(board(spec, runs), phrases.KNOWN)
     assert any(
-        each == "Had all been women, fewer would be selected than had all been men."
+        each
+        == "Had all been women, 33 fewer of the 180 that can be compared would be selected than "
+        "had all been men."
         for each in known
     )

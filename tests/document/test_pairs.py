@@ -69,7 +69,7 @@ def test_what_follows_from_the_protected_is_said_with_it(spec, pair):
     said = pairs.statement(spec, pair).sentence
     assert "Changing sex from female to male, and with it debts from 3 to 5, with" in said
     changed = [name for name, line in lines_of(spec, pair).items() if line.changed]
-    assert changed == ["sex", "debts", "Decision", "Score"]
+    assert changed == ["sex", "debts", "Decision", "Score (favourable above 0.5)"]
 
 
 def test_the_nearest_row_has_a_recorded_outcome_and_no_decision(spec, pair):

@@ -36,13 +36,15 @@ def audited(folder, **support):
 def test_a_report_lists_what_changes_together_and_what_is_not_compared(tmp_path):
     with audited(tmp_path, companions=(JOB,), constraints=(NEVER,)) as store:
         text, domain = text_of(store), store.spec.domain
-        limits = [said for _, said in comparisons.limits(store.spec, (ROWS,))]
+        limits = [said for _, said in comparisons.limits(store.spec)]
     assert "“job” changes with “sex”: cook is compared with pilot and the other way" in text
     assert "job = cook and sex = male" in text.replace("“", "")
     assert comparisons.study_caption(store.spec, [STUDY]).replace(words.NBSP, " ") in text
     assert comparisons.every_sentence(store.spec, [counts("supported", 180, 12)]) == ""
-    assert len(limits) == 3
+    assert len(limits) == 2
     assert all(said in text for said in limits)
+    # which comparisons the data support is said once, where the limitations point to
+    assert text.count(comparisons.support_sentence(domain)) == 1
     assert '{"job":{"with":"sex","values":{"male":{"cook":"pilot"},"female":' in text
     assert domain.support.companions == (JOB,)
 
@@ -63,7 +65,7 @@ def test_it_is_said_of_what_the_combinations_are(tmp_path, protected, said):
 
 def test_what_is_open_is_among_the_limitations(tmp_path):
     with audited(tmp_path, proposed=(OPEN,), rare=(("sex", 0.0),)) as store:
-        text, rare = text_of(store), comparisons.rare_sentence(store.spec.domain)
+        text, rare = text_of(store), comparisons.support_sentence(store.spec.domain)
     assert words.CONFIRM in text
     assert rare
     assert rare in text

@@ -268,7 +268,7 @@ def test_what_was_examined_is_told(spec):
         subgroup_words.mined_sentence(spec, msgspec.structs.replace(MINED, rule_sets=1, samples=1))
     )
     assert one.startswith(
-        "1 subgroup defined by sex, job and age contains at least 5 % of the data and"
+        "1 subgroup defined by sex, job and age was tested. It contains at least 5 % of the data. F"
     )
     assert "For this, 1 copy of a data row with one other value slightly changed was" in one
     texts = msgspec.structs.replace(MINED, attributes=("gender", "religion"), texts=640)
@@ -443,10 +443,10 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     assert ratio_words.comparisons(three) == 2
     said = ratio_words.worst_statement(spec, three).sentence
     assert "; corrected p below 0.0001)" in plain(said)
-    # for what they are corrected is said once, after all of them
+    # of which test they are is said once, after all of them
     told = group_words.sentences(spec, (three, three))
-    assert told[-1] == words.CORRECTED
-    assert words.CORRECTED not in group_words.sentences(spec, (TABLE,))
+    assert told[-1] == words.TESTED[True]
+    assert group_words.sentences(spec, (TABLE,))[-1] == words.TESTED[False]
     assert [plain(each) for each in ratio_words.table_sentences(spec, TABLE)] == [
         (
             "Excluded: 12 applicants whose group is not recorded and 3 applicants (a value that "
@@ -553,7 +553,10 @@ def test_the_groups_of_a_table_are_counted_in_parts_that_add_up(spec):
         msgspec.structs.replace(below, **changed)
         for changed in ({"holm": 0.4}, {"excluded": True, "impact_ratio": None, "below": None})
     )
-    two = "2 are shown to be below the four-fifths threshold"
+    two = (
+        "2 are below the four-fifths threshold by a significant difference (corrected p below "
+        "0.05: women, women)"
+    )
     for lines, said in (
         ((WHITE, below, below), f"Of the 3 groups by sex, {two} and 1 is the reference."),
         ((WHITE, below, below, above), f"{two}, 1 is not below it and 1 is the reference."),

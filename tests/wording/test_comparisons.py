@@ -80,7 +80,7 @@ def test_a_share_says_who_would_lose_and_gain_and_who_has_no_comparison(spec):
     said = plain(figures.share_statement(spec, ROWS, [ROWS]).sentence)
     assert f"{phrases.DECISION_CHANGES_FOR} 12 of the 180 applicants in the data that can" in said
     assert phrases.LOSE_AND_GAIN.format(losses=3, gains=9) in said
-    assert "For 20 of 200 applicants no comparison by sex exists in these data: too few" in said
+    assert "For 20 of 200 applicants the data support no comparison by sex." in said
     # rows without a comparison are not called incomplete
     assert "Not tested" not in said
     unsupported = comparisons.unsupported_sentence(with_support(spec, proposed=(JOB,)), ROWS)
@@ -95,14 +95,16 @@ def test_of_several_attributes_those_that_are_enough_alone_are_named(spec):
     assert "Enough alone: sex for 12, age for 4." in said.sentence
     split = ChangeSplit(BOTH, both.hits, (8, 1), 2, 1)
     assert comparisons.alone_sentence(spec, both, [both, ROWS, age, split]) == (
-        "Of these 12, 8 change with sex but not with age, 1 change with age but not with sex, 2 "
-        "change with either alone and 1 change only with both."
+        "Of the 12, the decision changes only with sex for 8, only with age for 1, with either "
+        "alone for 2 and only with both together for 1."
     )
     three = msgspec.structs.replace(both, attributes=("sex", "age", "job"))
     split = ChangeSplit(three.attributes, three.hits, (7, 0, 0), 0, 5)
     assert comparisons.alone_sentence(spec, three, [three, split]) == (
-        "Of these 12, 7 change with sex alone and 5 change only with several."
+        "Of the 12, the decision changes only with sex for 7 and only with several together for 5."
     )
+    moving = with_support(spec, companions=(JOB,))
+    assert "only with sex and job for 7" in comparisons.alone_sentence(moving, three, [split])
     none = msgspec.structs.replace(both, hits=0)
     assert not comparisons.alone_sentence(spec, none, [none, ChangeSplit(BOTH, 0, (0, 0), 0, 0)])
     # one with an open companion is not said to change little
@@ -228,5 +230,5 @@ def test_a_study_that_runs_against_the_groups_rates_says_why(spec, female, again
 
 def test_values_that_too_few_rows_have_are_named(spec):
     rare = with_support(spec, rare=(("sex", 0.0),)).domain
-    assert "Too few rows have sex = female" in comparisons.rare_sentence(rare)
-    assert not comparisons.rare_sentence(spec.domain)
+    assert "Too few rows have sex = female" in comparisons.support_sentence(rare)
+    assert not comparisons.support_sentence(spec.domain)

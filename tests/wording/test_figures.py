@@ -612,8 +612,7 @@ def test_gains_and_losses_are_told_of_each_attribute_alone(spec):
     both = msgspec.structs.replace(share, hits=20, attributes=("sex", "age"), by_value=())
     (said,) = figures.directed_by_value(spec, [both, share])
     assert said == (
-        f"{phrases.IF_WE_CHANGE} the applicant’s sex and nothing else, "
-        f"{phrases.DECISION_CHANGES_FOR} 12 of 100,000. "
+        "With another sex it changes for 12 of 100,000. "
         f"{phrases.LOSE_AND_GAIN.format(losses=3, gains=9)}."
     )
     age = msgspec.structs.replace(share, hits=11, attributes=("age",))

@@ -16,5 +16,5 @@ def test_moments_are_written_with_the_month_in_letters():
 def test_a_sentence_without_values_is_not_filled_in():
     assert say("{n} of {people}", n="3", people="5") == "3 of 5"
     assert say("as in {this}") == "as in {this}"
-    assert say_many(1, "{n} {what}", "{n} {what}s", what="pair") == "1 pair"
-    assert say_many(1200, "{n} {what}", "{n} {what}s", what="pair") == "1,200 pairs"
+    assert say_many(1, "{n} {what}[|s] [is|are] [a|b]", what="pair[x|y]") == "1 pair[x|y] is a"
+    assert say_many(1200, "{n} {what}[|s] [is|are]", what="pair") == "1,200 pairs are"

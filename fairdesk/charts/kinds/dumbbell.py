@@ -53,18 +53,13 @@ class Selected(NamedTuple):
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """The rates of groups, at least one."""
+    """The rates of groups, at least one; beside the model’s own those in the records are bare."""
 
     groups: Sequence[Selected]
 
     def alt(self) -> str:
         """Return it in words."""
-        said = [
-            f"{each.name}: "
-            + ", ".join(f"{name} {rate.text}" for name, rate, _ in _sides(each) if rate is not None)
-            for each in self.groups
-        ]
-        return say("Selected, by group. {said}.", said="; ".join(said))
+        return say("Selected, by group. {said}.", said="; ".join(map(_said, self.groups)))
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put the names at the left, and each group's rates in lines beside them."""
@@ -81,8 +76,7 @@ class Dumbbell:
         for key, each in enumerate(self.groups):
             sides = [side for side in _sides(each) if side[1] is not None]
             high = (len(sides) + 0.5) * lead
-            said = ", ".join(f"{name} {rate.text}" for name, rate, _ in sides if rate)
-            spots.append(Spot(key, f"{each.name}: {said}", 0.0, y, paper.width, high))
+            spots.append(Spot(key, _said(each), 0.0, y, paper.width, high))
             if key in marked:
                 shapes.append(Box(0.0, y, paper.width, high, Tint("tint", 0.5)))
             lines = paper.wrapped(each.name, left - 0.9 * lead, 2)
@@ -91,7 +85,10 @@ class Dumbbell:
                 bodies.append(Words(0.0, at, line))
             for place, (_, rate, colour) in enumerate(sides):
                 if rate is not None:
-                    bodies += _whisker(frame, rate, colour, y + (place + 0.75) * lead, lead)
+                    at = y + (place + 0.75) * lead
+                    bodies += _whisker(frame, rate, colour, at, lead)
+                    if each.model is None or rate is each.model:
+                        bodies.append(Words(frame.x(100 * rate.high) + 0.6 * lead, at, rate.text))
             y += high
         for value, text in axis:
             shapes.append(Path((((frame.x(value), top), (frame.x(value), y)),), "line", 0.6))
@@ -118,6 +115,11 @@ def _sides(each: Selected) -> tuple[tuple[str, Rate | None, str], ...]:
     )
 
 
+def _said(each: Selected) -> str:
+    rates = (f"{name} {rate.text}" for name, rate, _ in _sides(each) if rate is not None)
+    return f"{each.name}: {', '.join(rates)}"
+
+
 def _mark(x: float, y: float, colour: str, lead: float) -> Shape:
     """Return a square for the records and a disc for the model."""
     half = _MARK * lead
@@ -132,4 +134,3 @@ def _whisker(frame: Frame, rate: Rate, colour: str, y: float, lead: float) -> It
     yield Path((((low, y), (high, y)), ((low, y - end), (low, y + end))), colour, 1.2)
     yield Path((((high, y - end), (high, y + end)),), colour, 1.2)
     yield _mark(at, y, colour, lead)
-    yield Words(high + 0.6 * lead, y, rate.text)

@@ -18,8 +18,6 @@ from fairdesk.wording.language import say
 
 #: About so many dots are drawn at most.
 _DOTS = 1_200
-#: Groups with fewer dots are not drawn.
-_FEWEST = 5
 #: The distance of two dots, and the radius of one, by the height of a line of type.
 _STEP, _RADIUS = 0.5, 0.19
 
@@ -48,11 +46,13 @@ class Changing(NamedTuple):
 class People:
     """The groups of one attribute or of several, one after the other.
 
-    A dot stands for so many rows that there are about 1,200 dots at most.
+    A dot stands for so many rows that there are about 1,200 dots at most; a smaller dot for what
+    is left of fewer rows. ``partly`` is whether some rows have no comparison.
     """
 
     groups: tuple[Changing, ...] = ()
     rows_per_dot: int = 1
+    partly: bool = False
     title: str = "Who would lose or gain the favourable decision, by group"
 
     @property
@@ -60,13 +60,11 @@ class People:
         """Whether there is nothing to draw."""
         return not self.groups
 
-    def summary(self) -> str:
-        """Return it in words."""
-        return self.alt()
-
     def alt(self) -> str:
         """Return it in words."""
         return say("{said}.", said="; ".join(each.text for each in self.groups))
+
+    summary = alt
 
     def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
         """Put each group's dots below its line: those that change first."""
@@ -80,40 +78,41 @@ class People:
             for line in paper.wrapped(each.text, paper.width):
                 shapes.append(Words(0.0, y + 0.6 * lead, line))
                 y += 1.1 * lead
-            colours = self._colours(each)
-            for place, colour in enumerate(colours):
+            dots = [*self._dots(each)]
+            for place, (colour, share) in enumerate(dots):
                 down, right = divmod(place, across)
                 x = (right + 0.5) * _STEP * lead
                 at = y + (down + 0.6) * _STEP * lead
-                fill = colour or "ground"
-                shapes.append(Disc(x, at, _RADIUS * lead, fill, colour or "undecided", 0.8))
-            y += (math.ceil(len(colours) / across) * _STEP + 0.7) * lead
+                fill, radius = colour or "ground", _RADIUS * lead * math.sqrt(share)
+                shapes.append(Disc(x, at, radius, fill, colour or "undecided", 0.8))
+            y += (math.ceil(len(dots) / across) * _STEP + 0.5) * lead
             spots.append(Spot(key, each.text, 0.0, top, paper.width, y - top))
         return Laid(y, shapes, spots, down=(tuple(range(len(spots))),))
 
-    def _colours(self, each: Changing) -> list[str]:
-        """Return the colour of each dot; empty of those whose decision is unchanged."""
-        dots = max(round(each.n_rows / self.rows_per_dot), 1)
-        found: list[str] = []
-        for count, colour in ((each.losses, "discriminatory"), (each.gains, "series 0")):
-            # whoever changes is seen, be it one row
-            found += [colour] * max(round(count / self.rows_per_dot), bool(count))
-        return [*found, *[""] * max(dots - len(found), 0)]
+    def _dots(self, each: Changing) -> Iterator[tuple[str, float]]:
+        """Yield the colour of each dot, empty of unchanged rows, and its part of a whole one."""
+        unchanged = each.n_rows - each.losses - each.gains
+        counts = ("discriminatory", each.losses), ("series 0", each.gains), ("", unchanged)
+        for colour, count in counts:
+            whole, rest = divmod(count, self.rows_per_dot)
+            yield from [(colour, 1.0)] * whole
+            if rest:
+                yield colour, rest / self.rows_per_dot
 
     def _key(self, paper: Paper) -> Iterator[Shape]:
         x, y, lead = 0.4 * paper.lead, 0.6 * paper.lead, paper.lead
         for colour, text in (
             ("discriminatory", say("would lose")),
             ("series 0", say("would gain")),
-            ("", say("unchanged")),
+            ("", say("unchanged or not compared" if self.partly else "unchanged")),
         ):
             yield Disc(x, y, _RADIUS * lead, colour or "ground", colour or "undecided", 0.8)
             yield Words(x + 0.6 * lead, y, text)
             x += paper.extent(text) + 1.8 * lead
         if (n := self.rows_per_dot) > 1:
-            counts = {"n": words.number(n), "least": words.number(_FEWEST * n)}
-            text = say("(a dot is {n} rows; groups under {least} rows are not drawn)", **counts)
-            yield Words(x, y, text, "quiet")
+            yield Words(
+                x, y, say("(a dot is {n} rows; a smaller one fewer)", n=words.number(n)), "quiet"
+            )
 
 
 def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[GroupTable]) -> People:
@@ -126,7 +125,7 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
     tables : sequence of GroupTable
         The model's decisions by group: how many rows each group has.
     """
-    found, along = list[Changing](), spec.domain.support.companions
+    found, along, partly = list[Changing](), spec.domain.support.companions, False
     for share in comparisons.shares_of(figures):
         if (
             share.whom != "data"
@@ -135,6 +134,7 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
             or not comparisons.is_answered(spec, share)
         ):
             continue
+        partly = partly or bool(share.unsupported)
         table = next((each for each in tables if each.attributes == share.attributes), None)
         lines = () if table is None else table.lines
         sizes = {e.values[0]: (people(spec, table, e), e.n_samples) for e in lines if table}
@@ -146,6 +146,4 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
                 named = say("{who}, {when}", who=words.capital(who), when=when)
                 found.append(Changing(named, size, losses, gains))
     n_rows = sum(each.n_rows for each in found)
-    per_dot = max(math.ceil(n_rows / _DOTS), 1)
-    # one row of a few dots would look like all of the group
-    return People(tuple(e for e in found if e.n_rows >= _FEWEST * per_dot), per_dot)
+    return People(tuple(found), max(math.ceil(n_rows / _DOTS), 1), partly)

@@ -36,6 +36,8 @@ from fairdesk.results.events import Rows, Scores
 SAMPLE = 20
 #: Agreement that is no further above that of always guessing says little.
 _HARDLY = 0.01
+#: What is said of a class that no name shows to be the favourable one.
+ASSUMED = "was taken as the favourable decision"
 #: The model may say something else than it once did on this share of the rows.
 _DIFFERS = 0.001
 
@@ -291,7 +293,6 @@ def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
     agrees = better = proof.accuracy >= 0.5
     if proof.auc is not None and abs(proof.auc - 0.5) > UNCLEAR:
         better = proof.auc > 0.5
-    names = [name for name, _ in proof.predictions]
     chosen = mapping if better else flipped(mapping)
     why = (
         "which matches the recorded outcome better"
@@ -299,8 +300,8 @@ def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
         else "whose scores match the recorded outcome better, although its decisions do not"
     )
     return chosen, (
-        f"“{names[chosen.favourable_class]}” was taken as the favourable decision, {why}: check "
-        "it, as the class names do not show it."
+        f"“{proof.predictions[chosen.favourable_class][0]}” {ASSUMED}, {why}: check it, as the "
+        "class names do not show it."
     )
 
 

@@ -116,9 +116,9 @@ def _supported(material: Material) -> list[Block]:
     spec = material.spec
     domain, support, blocks = spec.domain, spec.domain.support, list[Block]()
     said = support_said(domain)
-    texts = [*map(not_received, spec.only_said), *said, comparisons.rare_sentence(domain)]
+    texts = [*map(not_received, spec.only_said), *said, comparisons.support_sentence(domain)]
     if any(texts):
-        blocks += [Heading("What changes together, and what is not compared")]
+        blocks += [Heading(say(comparisons.SUPPORTED))]
         blocks += [Text(material.shown.words(each)) for each in texts if each]
     if support.constraints:
         never = [

@@ -56,17 +56,15 @@ def odd_cells(material: Material) -> list[Block]:
     sentences = [
         say_many(
             count,
-            "{n} cell in columns of numbers is not a number. Unless it was corrected, it "
-            "counts as missing; no value was imputed.",
-            "{n} cells in columns of numbers are not numbers. Unless they were corrected, "
-            "they count as missing; no value was imputed.",
+            "{n} cell[|s] in columns of numbers [is|are] not [a number|numbers]. Unless "
+            "[it|they] [was|were] corrected, [it|they] [counts|count] as missing; no value was "
+            "imputed.",
         )
     ]
     if undecided:
         sentences.append(
             say_many(
                 undecided,
-                "The auditor made no decision on {n} of them.",
                 "The auditor made no decision on {n} of them.",
             )
         )
@@ -139,9 +137,9 @@ def _place(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
     """Say on which lines of the file cells are, or in which rows where it has no lines."""
     shown = ", ".join(words.number(line) for line in lines[:_LINES])
     if dialect.format == "csv":
-        text = say_many(rows, "line {shown}", "lines {shown}", shown=shown)
+        text = say_many(rows, "line[|s] {shown}", shown=shown)
     else:
-        text = say_many(rows, "row {shown}", "rows {shown}", shown=shown)
+        text = say_many(rows, "row[|s] {shown}", shown=shown)
     if rows <= _LINES:
         return text
     return say("{lines} and {n} more", lines=text, n=words.number(rows - _LINES))
@@ -465,7 +463,7 @@ def column_values(column: Column, values: Sequence[str]) -> str:
         return texts_summary(column.values)
     if column.kind is Kind.IGNORED:
         different = len(column.values)
-        return say_many(different, "{n} value", "{n} different values") if different else "–"
+        return say_many(different, "{n} [value|different values]") if different else "–"
     hidden = len(column.values) - len(values)
     return words.some([words.shortened(each) for each in values]) + (
         say("; {hidden} omitted", hidden=words.number(hidden)) if hidden else ""

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 
-from fairdesk.answers import Question, best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, options_of, parse_options
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
@@ -29,7 +28,6 @@ from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.provenance import evidence
-from fairdesk.results.events import Metric
 from fairdesk.results.individual import Share
 from fairdesk.results.trials import chosen_of, trials_of
 from fairdesk.wording import comparisons, figures, words
@@ -99,10 +97,7 @@ def _not_done(material: Material) -> Iterator[Block]:
 def _of_this_audit(material: Material) -> Iterator[Text]:
     """Yield the limits that are of this audit's data."""
     if _searched(material):
-        yield from (
-            Text(text, lead)
-            for lead, text in comparisons.limits(material.spec, _measured(material))
-        )
+        yield from (Text(text, lead) for lead, text in comparisons.limits(material.spec))
     if weights := words.unweighted(material.spec.columns, material.spec.mapping):
         yield Text(weights)
     yield Text(_NO_VERDICT)
@@ -124,12 +119,6 @@ def _of_such_audits(material: Material) -> Iterator[Block]:
         if held := list(texts):
             yield Heading(subject, appended=True)
             yield from map(appended, held)
-
-
-def _measured(material: Material) -> tuple[Metric, ...]:
-    """Return what the run measured whose share is quoted."""
-    run = best_run(Question.SHARE, material.runs)
-    return () if run is None else tuple(run.figures)
 
 
 def _of_groups(material: Material) -> Iterator[Text]:
@@ -309,11 +298,9 @@ def _set_back(log: Sequence[LogEntry]) -> list[Block]:
         Text(
             say_many(
                 len(earlier),
-                "{n} entry has an earlier time than the entry before it ({time}): the clock "
-                "was set back in between. The entries are in the order of the hash chain.",
-                "{n} entries have an earlier time than the entry before them (the first "
-                "{time}): the clock was set back in between. The entries are in the order of "
-                "the hash chain.",
+                "{n} [entry|entries] [has|have] an earlier time than the entry before [it|them] "
+                "([|the first ]{time}): the clock was set back in between. The entries are in "
+                "the order of the hash chain.",
                 time=evidence.clock(log[earlier[0]].at),
             )
         )

@@ -29,7 +29,7 @@ from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups import impact_ratio as ratio_words
 from fairdesk.wording.groups import tables as table_words
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 
 _Shown = TypeVar("_Shown", Grid, Chart)
 
@@ -44,11 +44,6 @@ _TOGETHER = {"label": 1, "decisions": 10, "scores": 2}
 _CROSSED = 12
 #: With more tables than this the others are in the file “groups.csv” only.
 _MOST_TABLES = 60
-#: The group with which others are compared.
-_REFERENCE = fixed(
-    "the group with the highest rate of favourable decisions, or else outcomes, if it has at least "
-    "a tenth of the rows and 30 of them, and otherwise the largest group"
-)
 _NOT_MEASURED = (
     "Group metrics. The run would show how often the model’s own decisions are favourable in "
     "each group and each intersectional subgroup, with impact ratios, tests and intervals, "
@@ -73,24 +68,13 @@ def outcomes(material: Material) -> Section:
     blocks = [
         Text(
             say(
-                "Counted in the rows of the data. The rate of each group is compared with that of "
-                "the reference group, whose impact ratio is 1{small}. {more}",
+                "Counted in the rows of the data. Each group is compared with the reference: the "
+                "group with the highest rate or, where that has less than a tenth of the rows, the "
+                "largest{small}. {more}",
                 small=_small(run),
-                more=" ".join(
-                    (say(words.FOUR_FIFTHS), *ratio_words.corrected(material.group_tables))
-                ),
+                more=" ".join((say(words.FOUR_FIFTHS), *ratio_words.tested(material.group_tables))),
             ),
             lead=rates_message(material.spec, decision_tables(material.runs)),
-        ),
-        Text(
-            say(
-                "{reference}. It is the same in all tables of the same attributes. Counted by "
-                "{run_name}.",
-                reference=words.capital(say(_REFERENCE)),
-                run_name=material.run_name(run),
-            ),
-            lead=say("Reference group:"),
-            appended=True,
         ),
     ]
     if ended := words.ending(run):
@@ -148,8 +132,9 @@ def errors(material: Material) -> Section:
                 "The true positive rate is the share selected of the {people} recorded "
                 "“{outcome}” in the column {label}; the false positive rate is the share selected "
                 "of those not recorded “{outcome}”, an advantage to those who have it. If past "
-                "outcomes were unjust, both are misleading. The group with the largest difference "
-                "is stated; because it was picked, its true difference may be smaller.",
+                "outcomes were unjust, both are misleading. Of each table the largest difference "
+                "from the reference group that chance does not explain is stated: its 95\u00a0% "
+                "interval excludes zero. Because it was picked, the true one may be smaller.",
                 people=material.people,
                 outcome=spec.favourable,
                 label=words.quoted(spec.label),

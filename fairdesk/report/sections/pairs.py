@@ -37,15 +37,14 @@ def pair_blocks(material: Material) -> list[Block]:
     flagged = sum(pair.mark == "flagged" for pair in shown)
     order = []
     if flagged:
-        order.append(
-            say_many(flagged, "The flagged pair is first.", "The {n} flagged pairs are first.")
-        )
+        order.append(say_many(flagged, "The[| {n}] flagged pair[|s] [is|are] first."))
     turned = gathered.reverse
     if turned is not None and turned.mark != "flagged":
+        numbers = [words.number(each.id) for each in (gathered.clearest, turned) if each]
         order.append(
             say(
-                "Pair {number} shows the opposite: there the other value is favoured.",
-                number=words.number(turned.id),
+                "Pairs {numbers} show the same change with opposite effects.",
+                numbers=words.joined(numbers),
             )
         )
     if len(shown) > len(order) + max(flagged - 1, 0):
@@ -99,8 +98,7 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
         lambda each: f"{decisions[each]} ({words.decision_word(spec, each)})",
         shown.value,
     )
-    run = next(run for run in material.runs if run.id == pair.run)
-    detail = [material.short_name(run)]
+    detail = [say("found in run {n}", n=str(pair.run))]
     first = made.first
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row, everywhere(spec.domain))

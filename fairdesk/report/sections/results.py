@@ -175,8 +175,7 @@ def _source(material: Material, answer: Answer) -> str:
     said = (
         say_many(
             len(others),
-            "Source: {run}; also run {others}.",
-            "Source: {run}; also runs {others}.",
+            "Source: {run}; also run[|s] {others}.",
             run=name,
             others=words.joined(others),
         )

@@ -204,6 +204,8 @@ _LINES = fixed(
 #: Beside an impact ratio below four fifths, and beside one that moves across them with one
 #: individual more or fewer.
 BELOW, FLIPS = "▽", "‡"
+#: Groups below the threshold that are named.
+_NAMED = 4
 #: From this corrected p-value on a difference may be due to chance.
 SIGNIFICANT = 0.05
 #: What is counted, as what is said of the members of a group; of scores by which are favourable.
@@ -383,21 +385,29 @@ def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
 
 def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
     """Say what a table shows beside its worst group: who was left out, and why."""
-    said = (_parts(table), _higher(spec, table), median_sentence(table), _left_out(spec, table))
+    said = (
+        _parts(spec, table),
+        _higher(spec, table),
+        median_sentence(table),
+        _left_out(spec, table),
+    )
     return tuple(filter(None, said))
 
 
-def _parts(table: GroupTable) -> str:
-    """Say how many groups are below the threshold, not, and too small: parts that add up."""
+def _parts(spec: AuditSpec, table: GroupTable) -> str:
+    """Say how many groups are below the threshold, which, and too small: parts that add up."""
     best, known = reference_of(table), [line for line in table.lines if line.known]
     held = [line for line in known if line is not best and line.impact_ratio is not None]
-    shown = sum(bool(line.below) and is_shown(table, line) for line in held)
+    least = [people(spec, table, each) for each in held if each.below and is_shown(table, each)]
+    shown = len(least)
     below, few = sum(bool(line.below) for line in held), sum(line.excluded for line in known)
     if len(known) < 3 or not few + shown:
         return ""
     decided = table.of != "scores" and bool(shown)
     counts = {
-        "{n} {are} shown to be below the four-fifths threshold": decided * shown,
+        "{n} {are} below the four-fifths threshold by a significant difference{which}": (
+            decided * shown
+        ),
         "{n} {are} below it, perhaps by chance": decided * (below - shown),
         "{n} {are} not below it": decided * (len(held) - below),
         "{n} {are} compared": (not decided) * len(held),
@@ -405,8 +415,18 @@ def _parts(table: GroupTable) -> str:
         "{n} {are} the reference": int(best is not None),
     }
     counts["{n} {are} without a rate"] = len(known) - sum(counts.values())
+    # the only one is in the statement
+    which = (
+        ""
+        if shown < 2
+        else say(
+            " (corrected p below {p}: {groups})",
+            p=words.number(SIGNIFICANT, 2),
+            groups=words.some(least, _NAMED),
+        )
+    )
     parts = [
-        say(text, n=words.number(n), are=say("is") if n == 1 else say("are"))
+        say(text, n=words.number(n), are=say("is") if n == 1 else say("are"), which=which)
         for text, n in counts.items()
         if n
     ]
@@ -485,7 +505,7 @@ def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
     )
 
 
-def corrected(tables: Iterable[GroupTable]) -> tuple[str, ...]:
-    """Say for what the p-values of tables are corrected; nothing where no group has one."""
-    several = any(comparisons(each) > 1 for each in tables)
-    return (say(words.CORRECTED),) if several else ()
+def tested(tables: Iterable[GroupTable]) -> tuple[str, ...]:
+    """Say of which test the p-values of tables are; nothing where no group has one."""
+    most = max(map(comparisons, tables), default=0)
+    return (say(words.TESTED[most > 1]),) if most else ()

@@ -26,10 +26,10 @@ from fairdesk.wording.groups.findings import (
     quoted_gap,
 )
 from fairdesk.wording.groups.impact_ratio import (
-    corrected,
     lowest,
     of_main_kind,
     shown_of,
+    tested,
     worst_statement,
 )
 from fairdesk.wording.groups.subgroups import (
@@ -72,10 +72,8 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
         if not widest.score:
             none = say_many(
                 mined.rule_sets,
-                "No gap was found in {n} subgroup; one that is smaller than the interval cannot be "
-                "excluded.",
-                "No gap was found in {n} subgroups; gaps that are smaller than the intervals "
-                "cannot be excluded.",
+                "No gap was found in {n} subgroup[|s]; [one|gaps] that [is|are] smaller than "
+                "the interval[|s] cannot be excluded.",
             )
             said = Statement("estimated", say("Subgroups with a gap"), words.number(0), none)
             return said.with_more(*mined.notes[:1])
@@ -139,7 +137,7 @@ def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
     together = [each for each in of_main_kind(spec, tables) if len(each.attributes) > 1]
     shown += sorted(together, key=lambda each: -len(each.attributes))[:1]
     out += [worst_statement(spec, each).sentence for each in shown]
-    return (*out, say(words.FOUR_FIFTHS), *corrected(shown)) if shown else tuple(out)
+    return (*out, say(words.FOUR_FIFTHS), *tested(shown)) if shown else tuple(out)
 
 
 def looked_at(figures: Iterable[Metric]) -> str:
@@ -149,13 +147,13 @@ def looked_at(figures: Iterable[Metric]) -> str:
     if mined:
         # every outcome has the same rule sets
         most = max(each.rule_sets for each in mined)
-        return say_many(most, "{n} subgroup tested", "{n} subgroups tested")
+        return say_many(most, "{n} subgroup[|s] tested")
     tables = sum(isinstance(each, GroupTable) for each in figures)
     if tables:
-        return say_many(tables, "{n} group table counted", "{n} group tables counted")
+        return say_many(tables, "{n} group table[|s] counted")
     gaps = sum(isinstance(each, GroupGap) for each in figures)
     if gaps:
-        return say_many(gaps, "{n} set of attributes compared", "{n} sets of attributes compared")
+        return say_many(gaps, "{n} set[|s] of attributes compared")
     return ""
 
 

@@ -121,22 +121,18 @@ def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
             **values,
         )
     if mined.texts:
-        texts = say_many(mined.texts, "{n} text", "{n} texts")
+        texts = say_many(mined.texts, "{n} text[|s]")
         values["data"] = say("{data} ({texts})", data=values["data"], texts=texts)
         values["about"] = words.joined(mined.attributes)
     return say_many(
         mined.rule_sets,
-        "{n} subgroup defined by terms of {about} applies to at least {least} of {data} and was "
-        "tested{by}."
+        "{n} subgroup[ defined by terms of {about}|s] [was|were] tested{by}[.|: single terms, and "
+        "terms of several categories together ({about}).] [It|Each] applies to at least {least} of "
+        "{data}.[| Intervals and p-values are corrected for these {n} tests.]"
         if mined.texts
-        else "{n} subgroup defined by {about} contains at least {least} of {data} and was "
-        "tested{by}.",
-        "{n} subgroups were tested{by}: single terms, and terms of several categories together "
-        "({about}). Each applies to at least {least} of {data}. Intervals and p-values are "
-        "corrected for these {n} tests."
-        if mined.texts
-        else "{n} subgroups defined by {about} were tested{by}. Each contains at least {least} of "
-        "{data}. The intervals and p-values of the table are corrected for these {n} tests.",
+        else "{n} subgroup[|s] defined by {about} [was|were] tested{by}. [It|Each] contains at "
+        "least {least} of {data}.[| The intervals and p-values of the table are corrected for "
+        "these {n} tests.]",
         by=_counting(spec, mined.outcome),
         **values,
     )
@@ -149,17 +145,14 @@ def samples_sentence(mined: RuleSearchSummary) -> str:
     if mined.texts:
         return say_many(
             mined.samples,
-            "For this, {n} text with one or more terms replaced was tested; the other queries "
-            "of the run are for the original texts, for re-querying changed decisions, and for a "
-            "check beforehand that outputs repeat.",
-            "For this, {n} texts with one or more terms replaced were tested; the other queries "
-            "of the run are for the original texts, for re-querying changed decisions, and for a "
-            "check beforehand that outputs repeat.",
+            "For this, {n} text[|s] with one or more terms replaced [was|were] tested; the "
+            "other queries of the run are for the original texts, for re-querying changed "
+            "decisions, and for a check beforehand that outputs repeat.",
         )
     return say_many(
         mined.samples,
-        "For this, {n} copy of a data row with one other value slightly changed was tested.",
-        "For this, {n} copies of data rows with one other value slightly changed were tested.",
+        "For this, {n} [copy|copies] of [a |]data row[|s] with one other value slightly changed "
+        "[was|were] tested.",
     )
 
 
@@ -180,8 +173,8 @@ def widest_statement(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         return said
     doubt = say_many(
         mined.rule_sets,
-        "This is not statistically significant.",
-        "After correction for the number of subgroups, this is not statistically significant.",
+        "[This|After correction for the number of subgroups, this] is not statistically "
+        "significant.",
     )
     return msgspec.structs.replace(said.with_more(doubt), brief=f"{said.brief} {doubt}")
 
@@ -202,8 +195,8 @@ def _widest_counted(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet
     )
     estimated = say_many(
         mined.rule_sets,
-        "In {copies}, the gap is {points} ({interval}).",
-        "In {copies}, this gap is the largest of the {n} subgroups tested: {points} ({interval}).",
+        "In {copies}, [the gap is|this gap is the largest of the {n} subgroups tested:] {points} "
+        "({interval}).",
         copies=say(_COPIES),
         points=gap_text(rule_set.outcome, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
@@ -233,10 +226,8 @@ def _widest_estimated(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleS
     sentence = say_many(
         mined.rule_sets,
         "In {copies}, the {what} is {inside} for {group} ({who}, {share} of the data) and "
-        "{outside} for all others: a gap of {points} ({interval}). {shows}",
-        "In {copies}, the {what} is {inside} for {group} ({who}, {share} of the data) and "
-        "{outside} for all others: a gap of {points} ({interval}), the largest of the {n} "
-        "subgroups tested. {shows}",
+        "{outside} for all others: a gap of {points} ({interval})[|, the largest of the {n} "
+        "subgroups tested]. {shows}",
         who=_who(spec, rule_set),
         share=words.percent(rule_set.support, 1.0),
         points=gap_text(rule_set.outcome, rule_set.score),
@@ -269,8 +260,7 @@ def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     }
     replaced = say_many(
         len(rule_set.conditions),
-        "In {texts}, the term of {category} was replaced.",
-        "In {texts}, the terms of {category} were replaced.",
+        "In {texts}, the term[|s] of {category} [was|were] replaced.",
         **values,
     )
     found = (
@@ -289,8 +279,8 @@ def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
     brief = f"{replaced} {found}"
     gap = say_many(
         mined.rule_sets,
-        "The gap is {points} ({interval}). {shows}",
-        "The gap of {points} ({interval}) is the largest of the {n} subgroups tested. {shows}",
+        "The gap [is|of] {points} ({interval})[| is the largest of the {n} subgroups tested]. "
+        "{shows}",
         points=gap_text(rule_set.outcome, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
         # too few of them is no news: the texts compared are the same
@@ -372,7 +362,7 @@ def ends_text(figure: RuleSet | LinearGroup) -> str:
 
 def _who(spec: AuditSpec, rule_set: RuleSet) -> str:
     if is_about_texts(rule_set):
-        return say_many(rule_set.rows, "{n} text", "{n} texts")
+        return say_many(rule_set.rows, "{n} text[|s]")
     return words.counted(rule_set.rows, spec.person)
 
 
@@ -391,8 +381,7 @@ def shown_by_data(rule_set: RuleSet) -> str:
             return say("The original texts cannot confirm it: too few have this term alone.")
         return say_many(
             rule_set.data_rows or 0,
-            "The data rows cannot confirm it: only {n} is on one side.",
-            "The data rows cannot confirm it: only {n} are on one side.",
+            "The data rows cannot confirm it: only {n} [is|are] on one side.",
         )
     return say(
         (_ON_TEXTS if texts else _ON_DATA)[rule_set.holds_on_data],
@@ -468,15 +457,14 @@ def gap_statement(spec: AuditSpec, gap: GroupGap) -> Statement:
         best_rate=words.shown_percent(gap.best_rate, 1),
         worst=worst,
         worst_rate=words.shown_percent(gap.worst_rate, 1),
-        people=say_many(gap.n_samples, "{n} instance", "{n} instances"),
+        people=say_many(gap.n_samples, "{n} instance[|s]"),
     )
     shown = say("The difference is not statistically significant.") if gap.low <= 0 else ""
     unmet = (
         say_many(
             gap.unmet,
-            "{n} group is not compared: no instance of it was drawn, or constraints exclude it.",
-            "{n} groups are not compared: no instance of them was drawn, or constraints "
-            "exclude them.",
+            "{n} group[|s] [is|are] not compared: no instance of [it|them] was drawn, or "
+            "constraints exclude [it|them].",
         )
         if gap.unmet
         else ""

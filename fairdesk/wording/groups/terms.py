@@ -25,13 +25,12 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
         "category": term.category,
         "occurs": say_many(
             term.occurs,
-            "{n} text of the data contains this term itself.",
-            "{n} texts of the data contain this term itself.",
+            "{n} text[|s] of the data [contains|contain] this term itself.",
         ),
     }
     if not term.texts:
         return say("No text could be tested with {what}. {occurs}", **values)
-    values["texts"] = say_many(term.texts, "{n} text", "{n} texts")
+    values["texts"] = say_many(term.texts, "{n} text[|s]")
     values["fare"] = say(
         "{texts} that contain a term of {category} were tested with {what} in its place: {rate} of "
         "them receive {outcome}",
@@ -43,8 +42,6 @@ def term_sentence(spec: AuditSpec, term: TermRate) -> str:
         return say("{fare}; {what} was not compared with another term. {occurs}", **values)
     return say_many(
         term.flips,
-        "{fare}. For {n} of {tried} of these texts, the decision changes with another term of "
-        "{category}. {occurs}",
         "{fare}. For {n} of {tried} of these texts, the decision changes with another term of "
         "{category}. {occurs}",
         tried=words.number(term.tried),
@@ -76,13 +73,11 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
     # a text that gets two decisions does so with every term: with some other one
     most = max(terms, key=lambda term: (term.flips, -term.tried))
     low, high = (words.percent(each.rate, 1.0) for each in (terms[0], terms[-1]))
-    compared = say_many(most.tried, "{n} text", "{n} texts")
+    compared = say_many(most.tried, "{n} text[|s]")
     flipped = say_many(
         most.flips,
-        "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
-        "term of {category}.",
-        "In {n} of {texts} with a term of {category}, the decision changes with at least one other "
-        "term of {category}.",
+        "In {n} of {texts} with a term of {category}, the decision changes with at least one "
+        "other term of {category}.",
         texts=compared,
         category=most.category,
     )
@@ -119,8 +114,7 @@ def _with_rate(terms: Sequence[TermRate], rate: str) -> str:
         return words.joined([f"“{name}”" for name in names])
     return say_many(
         len(names) - 1,
-        "“{first}” and {n} other",
-        "“{first}” and {n} others",
+        "“{first}” and {n} other[|s]",
         first=names[0],
     )
 

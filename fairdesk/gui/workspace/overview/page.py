@@ -31,7 +31,7 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.document.answers import answers, headline
-from fairdesk.document.board import board
+from fairdesk.document.board import board, unsettled
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed
 from fairdesk.gui.kit.pages import page_head
@@ -180,15 +180,15 @@ def next_step(
 class _Data(NamedTuple):
     """What the overview needs of the audit file besides its runs.
 
-    ``measured`` are the tables of decisions whose reference groups ``seen`` has, ``purpose``
-    whether the purpose of the model is stated.
+    ``measured`` are the tables of decisions whose reference groups ``seen`` has, ``asked`` what
+    only the auditor can settle.
     """
 
     seen: tuple[Observed, ...]
     pair: Pair | None
     reverse: Pair | None = None
     measured: tuple[GroupTable, ...] = ()
-    purpose: bool = False
+    asked: tuple[str, ...] = ()
 
 
 class OverviewPage(QWidget):
@@ -345,8 +345,9 @@ class OverviewPage(QWidget):
             shown = None if spec.predictions else clearest(store)
             reverse = None if shown is None else opposite(store, shown)
             outcomes = seen or observed(spec, store.table(), measured)
-            purpose = bool(store.details().texts.get("purpose", "").strip())
-            return _Data(outcomes, shown, reverse, measured, purpose)
+            purpose = store.details().texts.get("purpose", "").strip()
+            asked = unsettled(spec, purpose, store.log_entries())
+            return _Data(outcomes, shown, reverse, measured, asked)
 
         self._session.store.ask(read, self._take, key="overview")
 
@@ -370,9 +371,7 @@ class OverviewPage(QWidget):
             )
         }
         self.figure = headline(session.spec, runs, tuple(found.values()))
-        self.board.show_board(
-            board(session.spec, runs, self._data.seen, purpose=self._data.purpose)
-        )
+        self.board.show_board(board(session.spec, runs, self._data.seen, self._data.asked))
         for asked, answer in found.items():
             self.cards[asked].show_answer(answer)
         # a mitigation follows the five questions once there is one
