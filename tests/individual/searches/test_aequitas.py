@@ -1,87 +1,29 @@
 """Aequitas is sound, learns by its rules, and stays among those who are discriminated against."""
 
-from itertools import pairwise
-
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.determined import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import aequitas
 from fairdesk.models.model import labels
-from fairdesk.results.events import Found, Progress
+from tests.individual import searching
 from tests.individual.conftest import Network, everybody, integer
-from tests.sizes import many
+from tests.individual.searching import AEQUITAS, rows_of
 
-SEARCHES = {
-    "random": (aequitas.random, aequitas.RandomOptions),
-    "semi": (aequitas.semi_directed, aequitas.SemiDirectedOptions),
-    "full": (aequitas.fully_directed, aequitas.FullyDirectedOptions),
-}
-every_search = pytest.mark.parametrize("name", SEARCHES)
+every_search = pytest.mark.parametrize("name", AEQUITAS)
 
 
-def run(name, domain, model, seed=0, people=None, context=None, **options):
-    search, kind = SEARCHES[name]
+def run(name, domain, model, seed=0, people=None, **options):
+    search, usual = AEQUITAS[name]
     if people is None:
         people = domain.sample(np.random.default_rng(seed + 1), 50)
-    options = kind(**{"global_iteration_limit": 200, "local_iteration_limit": 60, **options})
-    context = context or SearchContext(model, domain)
-    events = list(search(context, people, options, np.random.default_rng(seed)))
-    found = [event for event in events if isinstance(event, Found)]
-    return found, [event for event in events if isinstance(event, Progress)]
-
-
-def rows_of(found, domain):
-    return np.concatenate([np.empty((0, len(domain.names))), *(event.rows for event in found)])
-
-
-@every_search
-@settings(max_examples=many(10), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    seed=st.integers(0, 10_000),
-    classes=st.sampled_from([2, 3, 4]),
-    real=st.booleans(),
-    acceptance=st.sampled_from([0.0, 0.37, 1.0]),
-)
-def test_every_pair_is_real(name, seed, classes, real, acceptance, small_domain, real_domain):
-    domain = real_domain if real else small_domain
-    model = Network(domain, np.random.default_rng(seed), classes)
-    found, progress = run(name, domain, model, seed, acceptance=acceptance)
-    asked = np.concatenate(model.asked)
-    assert domain.contains(asked).all()
-    assert progress[-1].queries == len(asked)
-    for event in found:
-        assert domain.contains(event.rows).all()
-        assert domain.contains(event.partners).all()
-        assert (event.rows[:, domain.others] == event.partners[:, domain.others]).all()
-        row_labels, partner_labels = (
-            labels(model.predict(rows)) for rows in (event.rows, event.partners)
-        )
-        assert (row_labels != partner_labels).all()
-        assert (labels(event.row_scores) == row_labels).all()
-        assert (labels(event.partner_scores) == partner_labels).all()
-    people = rows_of(found, domain)[:, domain.others]
-    assert len(np.unique(people, axis=0)) == len(people) == progress[-1].found
-    assert progress[-1].tried >= progress[-1].found
-
-
-@every_search
-def test_counts_only_grow_and_phases_end(name, small_domain):
-    _, progress = run(name, small_domain, Network(small_domain, np.random.default_rng(3)))
-    for before, after in pairwise(progress):
-        assert after.tried >= before.tried
-        assert after.queries >= before.queries
-        assert after.done > before.done or after.phase != before.phase
-    assert {event.phase for event in progress} == {"global", "local"}
-    assert progress[-1].done == progress[-1].total
-    assert progress[-1].seconds.keys() == {"global", "local"}
+    options = msgspec.structs.replace(usual, **options)
+    return searching.run(search, options, domain, model, seed, people)
 
 
 @every_search
@@ -94,19 +36,6 @@ def test_walkers_that_do_not_fit_in_one_batch_follow(name, small_domain, monkeyp
     assert [event.done for event in local] == sorted({event.done for event in local})
     assert local[-1].done == local[-1].total
     assert len(rows_of(found, small_domain)) == local[-1].found > 20
-
-
-@every_search
-def test_same_seed_same_findings(name, small_domain):
-    first, second = (
-        rows_of(
-            run(name, small_domain, Network(small_domain, np.random.default_rng(5)), seed=9)[0],
-            small_domain,
-        )
-        for _ in range(2)
-    )
-    assert len(first) > 0
-    assert first.tolist() == second.tolist()
 
 
 @every_search
@@ -133,57 +62,11 @@ def test_most_of_a_small_domain_is_found(name, small_domain):
     assert len(rows_of(found, small_domain)) > 0.9 * truth
 
 
-@every_search
-def test_a_fair_model_gives_nothing(name, small_domain):
-    model = Network(small_domain, np.random.default_rng(0))
-    model.hidden[small_domain.protected] = 0
-    found, progress = run(name, small_domain, model)
-    assert not found
-    assert progress[-1].found == 0 < progress[-1].tried
-    assert {event.phase for event in progress} == {"global"}
-
-
 def test_without_local_trials_only_the_drawn_are_found(small_domain):
     model = Network(small_domain, np.random.default_rng(2))
     found, progress = run("full", small_domain, model, local_iteration_limit=0)
     assert {event.phase for event in found} == {"global"}
     assert progress[-1].tried <= 200
-
-
-@every_search
-def test_fixed_attributes_are_those_of_real_people(name, small_domain):
-    model = Network(small_domain, np.random.default_rng(3))
-    people = small_domain.sample(np.random.default_rng(1), 100)
-    people[:, 4] = 1
-    run(name, small_domain, model, people=people)
-    assert (np.concatenate(model.asked)[:, 4] == 1).all()
-
-
-CONSTRAINED = Domain(
-    (
-        integer("years", 0, 30),
-        integer("sex", 0, 1, Role.PROTECTED, (0, 1)),
-        integer("age", 18, 50),
-        integer("class", 0, 1),
-        Attribute("rent", Kind.INTEGER, low=0.0, high=60.0, step=20.0),
-    ),
-    ("years <= age - 18", "sex = 1 implies age > 20", "class is determined by age"),
-    (Determined("class", "age", tuple((float(age), float(age > 35)) for age in range(18, 51))),),
-)
-
-
-@every_search
-@pytest.mark.parametrize("acceptance", [0.0, 1.0])
-def test_nobody_beyond_the_constraints_is_asked_or_found(name, acceptance):
-    model = Network(CONSTRAINED, np.random.default_rng(4))
-    found, progress = run(name, CONSTRAINED, model, acceptance=acceptance)
-    asked = np.concatenate(model.asked)
-    assert CONSTRAINED.contains(asked).all()
-    assert progress[-1].queries == len(asked)
-    assert progress[-1].rejected > 10
-    rows = rows_of(found, CONSTRAINED)
-    assert CONSTRAINED.contains(rows).all()
-    assert len(rows) == progress[-1].found > 50
 
 
 def test_who_breaks_no_constraint_is_not_rejected(small_domain):
@@ -224,12 +107,10 @@ RENTED = Domain(
 
 @pytest.mark.parametrize("acceptance", [0.0, 1.0])
 def test_only_with_acceptance_does_a_walker_leave_the_discriminated(acceptance):
-    model = Rented()
-    asked = []
-    context = SearchContext(model, RENTED)
+    model, asked = Rented(), []
     answer, model.predict = model.predict, lambda rows: asked.append(rows) or answer(rows)
-    run("random", RENTED, model, context=context, acceptance=acceptance, global_iteration_limit=20)
-    drawn = context.domain.sample(np.random.default_rng(0), 20)[:, 2]
+    run("random", RENTED, model, acceptance=acceptance, global_iteration_limit=20)
+    drawn = RENTED.sample(np.random.default_rng(0), 20)[:, 2]
     assert (drawn == 0).any()
     rent = np.concatenate(asked)[40:, 2]
     assert (rent > 1).any() == (acceptance > 0)

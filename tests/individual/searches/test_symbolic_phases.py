@@ -17,7 +17,8 @@ from fairdesk.individual.surrogates.lime_trees import LimeTrees
 from fairdesk.individual.surrogates.paths import Predicate, follows
 from fairdesk.results.events import Found, Measured, Progress
 from tests.individual.conftest import Network
-from tests.individual.searches.test_symbolic import check_sound, run
+from tests.individual.searches.test_symbolic import run
+from tests.individual.searching import check_sound
 from tests.individual.test_constrained import ATTRIBUTES, constrained
 
 LIME = SymbolicOptions(max_iter=40, global_num=10, num_samples=60)
