@@ -21,9 +21,10 @@ from fairdesk.errors import DataError, SpecError
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.input_check import InputCheck
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.model import How, Input, Mapping
 from fairdesk.models.pickles.contents import Contents
 from tests import phrases
+from tests.cards import card as made_up
 
 NAN = float("nan")
 COLUMNS = (
@@ -49,16 +50,10 @@ def opened(predictions=""):
     """Return what comes of opening the data and a model; or a column of decisions."""
     source = Source("people.csv", "0" * 64, len(ROWS), Dialect())
     table = Table(source, COLUMNS, np.array(ROWS, dtype=float))
-    card = ModelCard(
+    card = made_up(
+        *(name for name, _ in INPUTS),
         path="loans.pkl",
         sha256="a" * 64,
-        format="scikit-learn pipeline",
-        summary="A pipeline",
-        takes=Takes.COLUMNS,
-        inputs=tuple(name for name, _ in INPUTS),
-        named=True,
-        classes=("no", "yes"),
-        scores="probabilities",
         needed_trust=not predictions,
     )
     inputs = () if predictions else tuple(Input(name, name, how) for name, how in INPUTS)

@@ -4,9 +4,9 @@ import pytest
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.data.formats.reading import read_table
-from fairdesk.models.model import ModelCard, Takes
 from fairdesk.results.events import Found
 from tests.audit import making
+from tests.cards import card as made_up
 
 
 @pytest.fixture
@@ -16,16 +16,13 @@ def table(tmp_path):
 
 @pytest.fixture
 def card():
-    return ModelCard(
+    return made_up(
+        width=3,
         path="/models/hiring.pkl",
         sha256="ab" * 32,
         format="scikit-learn model",
         summary="Model, 3 inputs, 2 classes.",
-        takes=Takes.MATRIX,
-        inputs=("input 1", "input 2", "input 3"),
-        named=False,
         classes=("0", "1"),
-        scores="probabilities",
     )
 
 

@@ -18,11 +18,12 @@ from fairdesk.audit.worker import guest
 from fairdesk.audit.worker import server as serving
 from fairdesk.certify.proof import certificate
 from fairdesk.files import sha256
-from fairdesk.models.model import Hints, ModelCard, Takes
+from fairdesk.models.model import Hints
 from fairdesk.results.events import Found, Measured, Progress, timed
 from fairdesk.results.mitigation import Augmented, Change, Measure, Repair, Retrained, Trial
 from fairdesk.results.proofs import Condition, Proven
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
+from tests.cards import card
 from tests.certify.proofs import honest
 
 MODEL = """
@@ -180,16 +181,13 @@ class Opened:
         space = {}
         exec(path.read_text(), space)
         self.answer, self.calls = space["answer"], 0
-        self.card = ModelCard(
+        self.card = card(
+            width=3,
             path=str(path),
             sha256=sha256(path),
             format="Python source",
             summary="A function.",
-            takes=Takes.MATRIX,
-            inputs=("input 1", "input 2", "input 3"),
-            named=False,
             classes=("0", "1"),
-            scores="probabilities",
             hints=Hints(codes={"sex": {"female": 0.0, "male": 1.0}}),
         )
 

@@ -23,9 +23,9 @@ from onnx import TensorProto, helper, numpy_helper
 from threadpoolctl import threadpool_limits
 
 from fairdesk.models.dense.layers import DenseNetwork
-from fairdesk.models.model import ModelCard, Takes
 from fairdesk.models.open import open_model
 from fairdesk.models.structure import Activation, DenseLayer, Float32
+from tests.cards import card as made_up
 
 BATCHES = (256, 1_000, 10_000, 100_000)
 NETWORKS = ((12, 30, 20, 15, 15, 10, 1), (64, 128, 64, 1))
@@ -49,17 +49,7 @@ def random_network(widths: tuple[int, ...]) -> DenseNetwork:
         )
         for place, (inputs, units) in enumerate(pairwise(widths))
     ]
-    card = ModelCard(
-        path="",
-        sha256="",
-        format="",
-        summary="",
-        takes=Takes.MATRIX,
-        inputs=tuple(f"input {i}" for i in range(1, widths[0] + 1)),
-        named=False,
-        classes=("0", "1"),
-        scores="probabilities",
-    )
+    card = made_up(width=widths[0], classes=("0", "1"))
     return DenseNetwork(card, layers)
 
 

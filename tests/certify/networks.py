@@ -15,9 +15,10 @@ from fairdesk.data.table import Kind
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
+from fairdesk.models.model import How, Input, Mapping, Takes, labels
 from fairdesk.models.structure import Activation, DenseLayer, structure_of
 from fairdesk.results.events import Rows
+from tests.cards import card as made_up
 
 RELU = Activation("relu")
 
@@ -61,16 +62,10 @@ def fed_with(attributes, layers):
         else:
             inputs.append(Input(each.name, each.name, How.AS_IS))
     classes = max(2, layers[-1].bias.size)
-    card = ModelCard(
-        path="net.h5",
-        sha256="",
-        format="network",
-        summary="",
+    card = made_up(
+        *(each.name for each in inputs),
         takes=Takes.MATRIX,
-        inputs=tuple(each.name for each in inputs),
-        named=True,
         classes=tuple(str(i) for i in range(classes)),
-        scores="probabilities",
     )
     return FedModel(DenseNetwork(card, layers), Mapping(tuple(inputs), "", 1), tuple(attributes))
 

@@ -11,7 +11,8 @@ from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
+from fairdesk.models.model import How, Input, Mapping, Takes, labels
+from tests.cards import card as made_up
 
 #: What is computed in floating point is counted as a little less.
 LESS = 1 - 2.0**-50
@@ -50,16 +51,12 @@ def fed(about):
         else Input(each.name, each.name, How.AS_IS)
         for each in about.attributes
     )
-    card = ModelCard(
+    card = made_up(
+        *(each.name for each in inputs),
         path="/models/credit.keras",
         sha256="0f" * 32,
-        format="Keras 3 network",
-        summary="",
         takes=Takes.MATRIX,
-        inputs=tuple(each.name for each in inputs),
         named=False,
-        classes=("no", "yes"),
-        scores="probabilities",
     )
     return SimpleNamespace(opened=SimpleNamespace(card=card), mapping=Mapping(inputs, "by name", 1))
 

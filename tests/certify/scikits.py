@@ -17,9 +17,10 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Takes, labels
+from fairdesk.models.model import How, Input, Mapping, Takes, labels
 from fairdesk.models.preparation.estimators import asked_of
 from fairdesk.models.sklearn.file import ScikitModel
+from tests.cards import card as made_up
 
 JOBS = ("clerk", "cook", "none", "pilot", "smith")
 SEXES = ("f", "m")
@@ -88,13 +89,9 @@ def behind_one_hot(final: Any) -> Any:
 def scikit(estimator: Any) -> ScikitModel:
     """Open a fitted estimator without a file."""
     asked = asked_of(estimator, Path("model.pkl"))[""]
-    card = ModelCard(
-        path="",
-        sha256="",
-        format="",
-        summary="",
+    card = made_up(
+        *asked.inputs,
         takes=asked.takes,
-        inputs=asked.inputs,
         named=asked.named,
         classes=tuple(str(each) for each in asked.classes),
         scores=asked.scores,

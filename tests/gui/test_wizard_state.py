@@ -22,8 +22,9 @@ from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
 from fairdesk.models.inputs.input_check import InputCheck
-from fairdesk.models.model import Companion, How, Input, Mapping, ModelCard, Takes
+from fairdesk.models.model import Companion, How, Input, Mapping
 from tests import phrases
+from tests.cards import card
 from tests.sizes import many
 
 PROOF = InputCheck(
@@ -54,16 +55,13 @@ def make_table(path="people.csv", delimiter=",", sexes=("f", "m")):
 
 
 def make_card(sha256="a" * 64):
-    return ModelCard(
+    return card(
+        "sex",
+        "age",
         path="loans.pkl",
         sha256=sha256,
         format="scikit-learn pipeline",
         summary="A pipeline",
-        takes=Takes.COLUMNS,
-        inputs=("sex", "age"),
-        named=True,
-        classes=("no", "yes"),
-        scores="probabilities",
         needed_trust=True,
     )
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import adf, eidig, maft
-from fairdesk.models.model import Capability, ModelCard, Takes, labels
+from fairdesk.models.model import Capability, Takes, labels
+from tests.cards import card
 from tests.individual.conftest import Network, everybody
 from tests.individual.searching import AEQUITAS, SEARCHES, check_sound, run
 from tests.sizes import many
@@ -258,17 +259,8 @@ def test_maft_works_on_decisions_without_scores(small_domain):
 
 
 def test_what_a_model_lacks_is_said():
-    decides = ModelCard(
-        path="",
-        sha256="",
-        format="",
-        summary="",
-        takes=Takes.MATRIX,
-        inputs=("a",),
-        named=True,
-        classes=("0", "1"),
-        scores="labels",
-        can=(Capability.DECIDES,),
+    decides = card(
+        "a", takes=Takes.MATRIX, classes=("0", "1"), scores="labels", can=(Capability.DECIDES,)
     )
     scored = msgspec.structs.replace(decides, scores="probabilities", can=tuple(Capability))
     assert "decision only" in remark(METHODS["maft"], decides)

@@ -9,7 +9,8 @@ from fairdesk.audit.store.store import Store
 from fairdesk.gui.forms.dialogs import NamesDialog
 from fairdesk.gui.wizard.model.check_card import AnswerField
 from fairdesk.gui.wizard.state.wizard_state import WizardState
-from fairdesk.models.model import Mapping, ModelCard, Takes
+from fairdesk.models.model import Mapping, Takes
+from tests.cards import card as made_up
 from tests.gui.auditing import make_audit
 
 
@@ -65,17 +66,7 @@ def test_names_outlive_another_way_to_feed_the_model():
 def test_the_field_offers_to_name_numbers_only_and_shows_the_names(qtbot, themed):
     field = AnswerField()
     qtbot.addWidget(field)
-    card = ModelCard(
-        path="m.onnx",
-        sha256="0",
-        format="ONNX",
-        summary="A model.",
-        takes=Takes.MATRIX,
-        inputs=(),
-        named=False,
-        classes=("0", "1", "2"),
-        scores="probabilities",
-    )
+    card = made_up(inputs=(), takes=Takes.MATRIX, named=False, classes=("0", "1", "2"))
     mapping = Mapping((), "by name", 2, names=("hate", "offensive", "neither"))
     field.show_answers(card, mapping)
     assert not field.naming.isHidden()

@@ -13,29 +13,14 @@ from fairdesk.models.decisions.rule import (
 )
 from fairdesk.models.model import (
     Mapping,
-    ModelCard,
-    Takes,
     favourable_scores,
     labels,
     names_of_groups,
 )
+from tests.cards import card
 
-
-def card(classes=("no", "yes"), scores="probabilities"):
-    return ModelCard(
-        path="m",
-        sha256="",
-        format="",
-        summary="",
-        takes=Takes.MATRIX,
-        inputs=("input 1",),
-        named=False,
-        classes=classes,
-        scores=scores,
-    )
-
-
-ESTIMATES = card((), "values")
+CARD = card(width=1)
+ESTIMATES = card(width=1, classes=(), scores="values")
 
 
 def estimating(threshold, *, favourable=1, beyond=False, spread=10.0):
@@ -56,7 +41,7 @@ def estimating(threshold, *, favourable=1, beyond=False, spread=10.0):
 )
 def test_two_classes_are_decided_above_the_threshold_and_nowhere_else(scores, threshold):
     mapping = Mapping((), "", 1, threshold=threshold)
-    fed = decided(scores[:, None], mapping, card())
+    fed = decided(scores[:, None], mapping, CARD)
     assert fed.dtype == np.float32
     # as NumPy compares: in the precision of the answers
     np.testing.assert_array_equal(labels(fed), (scores > threshold).astype(int))
@@ -67,7 +52,7 @@ def test_two_classes_are_decided_above_the_threshold_and_nowhere_else(scores, th
 
 def test_a_probability_of_exactly_the_threshold_is_not_above_it():
     scores = np.array([[0.3], [0.30000004]], np.float32)
-    assert labels(decided(scores, Mapping((), "", 1, threshold=0.3), card())).tolist() == [0, 1]
+    assert labels(decided(scores, Mapping((), "", 1, threshold=0.3), CARD)).tolist() == [0, 1]
 
 
 @given(
@@ -84,7 +69,7 @@ def test_several_classes_together_are_decided_as_the_model_itself_decides(
 ):
     classes = ("a", "b", "c", "d")
     mapping = Mapping((), "", 1, names_of_groups(classes, together), together)
-    fed = decided(answers, mapping, card(classes, scores))
+    fed = decided(answers, mapping, card(width=1, classes=classes, scores=scores))
     assert fed.shape == (len(answers), 1)
     # ties too: argmax takes the first
     np.testing.assert_array_equal(labels(fed), np.isin(answers.argmax(axis=1), together))
@@ -93,7 +78,11 @@ def test_several_classes_together_are_decided_as_the_model_itself_decides(
 
 def test_the_score_of_several_classes_is_how_far_the_best_is_above_the_best_other():
     mapping = Mapping((), "", 1, ("a", "b or c"), (1, 2))
-    fed = decided(np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]), mapping, card(("a", "b", "c")))
+    fed = decided(
+        np.array([[0.6, 0.3, 0.1], [0.2, 0.3, 0.5]]),
+        mapping,
+        card(width=1, classes=("a", "b", "c")),
+    )
     np.testing.assert_allclose(fed[:, 0], [0.35, 0.65])
 
 
@@ -127,11 +116,11 @@ def test_estimates_are_told_again(favourable):
 def test_probabilities_are_told_again(favourable):
     scores = np.array([[0.0], [0.1], [0.3], [0.8], [1.0]], np.float32)
     mapping = Mapping((), "", favourable, threshold=0.3)
-    fed = favourable_scores(decided(scores, mapping, card()), favourable)
-    own = [own_number(score, mapping, card()) for score in fed.tolist()]
+    fed = favourable_scores(decided(scores, mapping, CARD), favourable)
+    own = [own_number(score, mapping, CARD) for score in fed.tolist()]
     np.testing.assert_allclose(own, favourable_scores(scores, favourable), atol=1e-7)
     plain = msgspec.structs.replace(mapping, threshold=None)
-    assert own_number(0.3, plain, card()) == 0.3
+    assert own_number(0.3, plain, CARD) == 0.3
 
 
 def test_numbers_are_written_so_that_their_side_of_the_border_shows():
@@ -140,14 +129,14 @@ def test_numbers_are_written_so_that_their_side_of_the_border_shows():
     at, below = (own_number_text(score, mapping, ESTIMATES) for score in fed[:, 0].tolist())
     assert at == "50"
     assert below == "49.999"
-    assert own_number_text(0.5000001, Mapping((), "", 1), card()) == "0.500000100"
-    assert own_number_text(0.5, Mapping((), "", 1), card()) == "0.500"
-    assert own_number_text(0.25, Mapping((), "", 1, threshold=0.2), card()) == "0.100"
+    assert own_number_text(0.5000001, Mapping((), "", 1), CARD) == "0.500000100"
+    assert own_number_text(0.5, Mapping((), "", 1), CARD) == "0.500"
+    assert own_number_text(0.25, Mapping((), "", 1, threshold=0.2), CARD) == "0.100"
 
 
 @given(st.floats(0, 1, width=32))
 def test_a_score_is_never_written_on_the_other_side_of_one_half(score):
-    text = float(own_number_text(score, Mapping((), "", 1), card()))
+    text = float(own_number_text(score, Mapping((), "", 1), CARD))
     assert (text > 0.5) == (score > 0.5) or abs(score - 0.5) < 1e-9
     assert text == pytest.approx(score, abs=5e-4)
 

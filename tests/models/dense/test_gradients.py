@@ -14,10 +14,11 @@ from fairdesk.errors import ModelError
 from fairdesk.models.decisions.rule import names_around
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Step, Takes
+from fairdesk.models.model import Capability, How, Input, Mapping, Step, Takes
 from fairdesk.models.preparation.companions import DescribedModel
 from fairdesk.models.structure import Activation, DenseLayer
 from tests import phrases
+from tests.cards import card as made_up
 from tests.models.dense.test_layers import REFERENCES
 
 SMOOTH = ("elu", "selu", "sigmoid", "tanh", "softplus", "softsign", "silu")
@@ -37,13 +38,9 @@ def network(rng, inputs, *, classes=2, scores="probabilities", takes=Takes.MATRI
         )
         for a, b, activation in ((inputs, 6, between), (6, 5, between), (5, units, last))
     ]
-    card = ModelCard(
-        path="m",
-        sha256="",
-        format="",
-        summary="",
+    card = made_up(
+        width=inputs,
         takes=takes,
-        inputs=tuple(f"input {i}" for i in range(inputs)),
         named=takes is Takes.COLUMNS,
         classes=() if scores == "values" else tuple(str(i) for i in range(classes)),
         scores=scores,

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from fairdesk.errors import ModelError
 from fairdesk.models.dense.layers import DenseNetwork
-from fairdesk.models.model import ModelCard, Takes
 from fairdesk.models.structure import ACTIVATIONS, LINEAR, Activation, DenseLayer
 from tests import phrases
+from tests.cards import card
 
 REFERENCES = {
     "relu": lambda z, a: np.minimum(np.maximum(z, 0), a.ceiling),
@@ -26,20 +26,6 @@ REFERENCES = {
 }
 
 
-def card(inputs: int) -> ModelCard:
-    return ModelCard(
-        path="net.h5",
-        sha256="",
-        format="Keras 2 network",
-        summary="",
-        takes=Takes.MATRIX,
-        inputs=tuple(f"input {i}" for i in range(1, inputs + 1)),
-        named=False,
-        classes=("0", "1"),
-        scores="probabilities",
-    )
-
-
 def network(rng, widths, activations, centre=None, spread=1.0):
     layers = [
         DenseLayer(
@@ -49,7 +35,7 @@ def network(rng, widths, activations, centre=None, spread=1.0):
         )
         for a, b, activation in zip(widths, widths[1:], activations, strict=False)
     ]
-    return DenseNetwork(card(widths[0]), layers, centre)
+    return DenseNetwork(card(width=widths[0], classes=("0", "1")), layers, centre)
 
 
 def by_differences(net, matrix, column=0, step=1e-6):
@@ -82,7 +68,7 @@ def test_activation_equals_its_formula(name):
     values = np.linspace(-8, 8, 60).reshape(20, 3)
     activation = Activation(name, alpha=0.3, ceiling=6.0)
     as_it_is = DenseLayer(np.eye(3, dtype=np.float32), np.zeros(3, np.float32), activation)
-    computed = DenseNetwork(card(3), [as_it_is]).matrix_scores(values)
+    computed = DenseNetwork(card(width=3, classes=("0", "1")), [as_it_is]).matrix_scores(values)
     np.testing.assert_allclose(computed, REFERENCES[name](values, activation), atol=2e-6, rtol=2e-6)
 
 
@@ -156,7 +142,9 @@ def test_activations_are_right_to_the_last_digits_and_at_their_ends(name):
     ).astype(np.float32)
     activation = Activation(name, alpha=0.3, ceiling=6.0)
     one = np.ones((1, 1), np.float32)
-    net = DenseNetwork(card(1), [DenseLayer(one, np.zeros(1, np.float32), activation)])
+    net = DenseNetwork(
+        card(width=1, classes=("0", "1")), [DenseLayer(one, np.zeros(1, np.float32), activation)]
+    )
     found = net.matrix_scores(values[:, None].astype(np.float64))[:, 0]
     with np.errstate(all="ignore"):
         expected = REFERENCES[name](values.astype(np.float64), activation).astype(np.float32)
@@ -185,14 +173,14 @@ def test_what_does_not_fit_is_refused_before_any_loop_runs():
             net.gradients(matrix)
     for wrong in ((net.layers[0], net.layers[0]), network(rng, (3, 0, 1), [LINEAR] * 2).layers):
         with pytest.raises(ValueError, match="do not fit"):
-            DenseNetwork(card(3), wrong).matrix_scores(np.zeros((2, 3)))
+            DenseNetwork(card(width=3, classes=("0", "1")), wrong).matrix_scores(np.zeros((2, 3)))
 
 
 def test_centre_keeps_the_digits_of_large_numbers():
     layers = [
         DenseLayer(np.ones((1, 1), np.float32), np.zeros(1, np.float32), Activation("linear"))
     ]
-    net = DenseNetwork(card(1), layers, np.array([2_000_000_000.0]))
+    net = DenseNetwork(card(width=1, classes=("0", "1")), layers, np.array([2_000_000_000.0]))
     np.testing.assert_array_equal(net.matrix_scores(np.array([[2_000_000_001.0]])), [[1.0]])
 
 
@@ -206,7 +194,7 @@ def test_far_scores_end_at_nought_and_one_without_a_warning():
     layers = [
         DenseLayer(np.ones((1, 1), np.float32), np.zeros(1, np.float32), Activation("sigmoid"))
     ]
-    net = DenseNetwork(card(1), layers)
+    net = DenseNetwork(card(width=1, classes=("0", "1")), layers)
     with np.errstate(all="raise", under="ignore"):
         answers = net.matrix_scores(np.array([[-1000.0], [1000.0]]))
     assert answers.ravel().tolist() == [0.0, 1.0]
@@ -244,7 +232,7 @@ def test_gradients_do_not_vanish_far_from_the_limit():
     layers = [
         DenseLayer(np.ones((2, 1), np.float32), np.zeros(1, np.float32), Activation("sigmoid"))
     ]
-    net = DenseNetwork(card(2), layers)
+    net = DenseNetwork(card(width=2, classes=("0", "1")), layers)
     found = net.gradients(np.array([[20.0, 20.0], [-20.0, -20.0]]))
     np.testing.assert_allclose(found, np.exp(-40.0), rtol=1e-5)
     assert net.gradients(np.empty((0, 2))).shape == (0, 2)

@@ -14,8 +14,9 @@ from fairdesk.models.inputs.editing import (
     problems,
 )
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.model import Hints, How, Input, Mapping, ModelCard, Step, Takes
+from fairdesk.models.model import Hints, How, Input, Mapping, Step
 from tests import phrases
+from tests.cards import card
 from tests.models.matching import match
 from tests.models.tables import names, number, table
 
@@ -26,22 +27,6 @@ ROWS = table(
     names("id", ["1", "2", "3"], Kind.IGNORED),
     names("paid", ["no", "yes", "no"]),
 )
-
-
-def card(*inputs, accepts=(), classes=("no", "yes"), scores="probabilities", hints=None):
-    return ModelCard(
-        path="m",
-        sha256="",
-        format="",
-        summary="",
-        takes=Takes.COLUMNS,
-        inputs=inputs,
-        named=True,
-        classes=classes,
-        scores=scores,
-        accepts=accepts,
-        hints=hints or Hints(),
-    )
 
 
 MODEL = card("age", "sex")

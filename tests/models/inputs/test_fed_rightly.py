@@ -24,9 +24,10 @@ from fairdesk.models.inputs.editing import problems
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.input_check import attributes_for, check
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.model import Hints, How, ModelCard, Step, Takes
+from fairdesk.models.model import Hints, How, Step, Takes
 from fairdesk.models.preparation.steps import Preparation
 from tests import phrases
+from tests.cards import card
 from tests.models.matching import match
 from tests.models.tables import names, number, table
 
@@ -67,18 +68,11 @@ class Estimator:
         self.estimator = estimator
         known = getattr(estimator, "feature_names_in_", None) if named else None
         count = estimator.n_features_in_
-        self.card = ModelCard(
-            path="m",
-            sha256="",
-            format="",
-            summary="",
+        self.card = card(
+            *(known if known is not None else ()),
+            width=0 if known is not None else count,
             takes=Takes.MATRIX,
-            inputs=tuple(f"input {i}" for i in range(1, count + 1))
-            if known is None
-            else tuple(known),
-            named=known is not None,
             classes=tuple(map(str, estimator.classes_.tolist())),
-            scores="probabilities",
             hints=hints,
         )
         self.given = None

@@ -9,7 +9,8 @@ from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.model import How, Input, Mapping, ModelCard, Step, Takes
+from fairdesk.models.model import How, Input, Mapping, Step, Takes
+from tests.cards import card
 
 
 @dataclass
@@ -24,17 +25,7 @@ class Recorder:
 
     @property
     def card(self):
-        return ModelCard(
-            path="m",
-            sha256="",
-            format="",
-            summary="",
-            takes=self.takes,
-            inputs=tuple(f"input {i}" for i in range(1, self.width + 1)),
-            named=False,
-            classes=self.classes,
-            scores="probabilities",
-        )
+        return card(width=self.width, takes=self.takes, classes=self.classes)
 
     def matrix_scores(self, matrix):
         assert matrix.shape[1] == self.width

@@ -13,8 +13,8 @@ from fairdesk.models.inputs.input_check import (
     show,
 )
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.model import ModelCard, Takes
 from tests import phrases
+from tests.cards import card
 from tests.models.matching import match
 from tests.models.tables import names, number, table
 
@@ -25,17 +25,7 @@ class Rule:
     def __init__(self, width, function, classes=("no", "yes"), *, takes_missing=True):
         self.function = function
         self.takes_missing = takes_missing
-        self.card = ModelCard(
-            path="m",
-            sha256="",
-            format="",
-            summary="",
-            takes=Takes.MATRIX,
-            inputs=tuple(f"input {i}" for i in range(1, width + 1)),
-            named=False,
-            classes=classes,
-            scores="probabilities",
-        )
+        self.card = card(width=width, classes=classes)
 
     def matrix_scores(self, matrix):
         if not self.takes_missing and np.isnan(matrix).any():

@@ -6,7 +6,8 @@ from fairdesk.errors import DataError, ModelError
 from fairdesk.models.inputs.editing import remap
 from fairdesk.models.inputs.mapping import positions, proposer
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.model import Hints, How, ModelCard, Takes
+from fairdesk.models.model import Hints, How, Takes
+from tests.cards import card
 from tests.models.matching import match
 from tests.models.tables import names, number, table
 
@@ -19,22 +20,10 @@ ROWS = table(
 )
 
 
-def card(*inputs, named=True, classes=("no", "yes")):
-    return ModelCard(
-        path="m",
-        sha256="",
-        format="",
-        summary="",
-        takes=Takes.COLUMNS if named else Takes.MATRIX,
-        inputs=inputs,
-        named=named,
-        classes=classes,
-        scores="probabilities",
-    )
-
-
 def test_the_only_input_that_takes_text_is_made_from_the_only_text():
-    reads = msgspec.structs.replace(card("text", named=False), accepts=("text",))
+    reads = msgspec.structs.replace(
+        card("text", takes=Takes.MATRIX, named=False), accepts=("text",)
+    )
     columns = (number("age", [30, 40]), names("paid", ["no", "yes"]))
     proposal = propose(
         reads, table(names("note", ["hello", "bye"], Kind.TEXT), *columns), "paid", "yes"
@@ -46,7 +35,9 @@ def test_the_only_input_that_takes_text_is_made_from_the_only_text():
 
 @pytest.mark.parametrize("named", [True, False])
 def test_of_several_texts_the_first_is_proposed_and_told(named):
-    reads = msgspec.structs.replace(card("text", named=named), accepts=("text",))
+    reads = msgspec.structs.replace(
+        card("text", takes=Takes.COLUMNS if named else Takes.MATRIX, named=named), accepts=("text",)
+    )
     texts = [names(name, ["hello", "bye"], Kind.TEXT) for name in ("note", "reply")]
     proposal = propose(reads, table(*texts, names("paid", ["no", "yes"])), "paid", "yes")
     assert [each.attribute for each in proposal.inputs] == ["note"]
@@ -119,7 +110,7 @@ def test_an_ignored_column_that_the_model_needs_is_named():
 
 
 def test_unnamed_inputs_take_the_columns_in_order():
-    mapping = match(card("input 1", "input 2", "input 3", named=False), ROWS, "paid", "yes")
+    mapping = match(card(width=3), ROWS, "paid", "yes")
     assert [i.attribute for i in mapping.inputs] == ["age", "sex", "grade"]
     assert mapping.matched == "by position"
     assert mapping.inputs[1].codes == {"f": 0.0, "m": 1.0}
@@ -137,7 +128,7 @@ def test_which_columns_tell_the_outcome_is_computed_once_for_a_proposal(monkeypa
 
 def test_a_wrong_number_of_inputs_is_told_with_the_columns():
     with pytest.raises(ModelError, match="has 2 inputs, but the table offers 3 columns") as caught:
-        match(card("input 1", "input 2", named=False), ROWS, "paid", "yes")
+        match(card(width=2), ROWS, "paid", "yes")
     assert "“age”, “sex”, “grade”" in caught.value.why
     assert str(caught.value).startswith("This model may be for other data.")
 
@@ -151,7 +142,7 @@ def test_a_model_of_other_columns_is_said_to_be_for_other_data():
 
 
 def test_a_model_that_would_fit_with_an_ignored_column_says_which():
-    four = card(*(f"input {i}" for i in range(1, 5)), named=False)
+    four = card(width=4)
     with pytest.raises(ModelError, match="columns that are excluded: “id”"):
         match(four, ROWS, "paid", "yes")
 
@@ -171,7 +162,7 @@ def test_an_unknown_label_column_is_refused():
 )
 def test_a_missing_cell_is_a_value_where_models_saw_it_as_text(token, sent, codes):
     rows = table(names("job", ["a", None, "b"], token=token), names("paid", ["n", "y", "y"]))
-    coded = match(card("input 1", named=False), rows, "paid", "y").inputs[0]
+    coded = match(card(width=1), rows, "paid", "y").inputs[0]
     assert (coded.missing, coded.codes) == (sent, codes)
     assert match(card("job"), rows, "paid", "y").inputs[0].missing == sent
 
@@ -183,7 +174,7 @@ def test_remap_makes_one_input_from_another_column():
         ("sex", "age", How.AS_IS),
         ("age", "age", How.AS_IS),
     ]
-    positional = card("input 1", "input 2", "input 3", named=False)
+    positional = card(width=3)
     by_position = match(positional, ROWS, "paid", "yes")
     assert remap(by_position, 0, "sex", ROWS, positional).inputs[0].codes == {"f": 0.0, "m": 1.0}
     with pytest.raises(ModelError, match="column “id” is excluded"):
@@ -196,7 +187,7 @@ def test_places_in_the_alphabet_are_not_fed_for_what_is_mostly_numbers():
         names("sex", ["m", "f"] * 11),
         names("paid", ["no", "yes"] * 11),
     )
-    asked = card("input 1", "input 2", named=False)
+    asked = card(width=2)
     proposal = propose(asked, rows, "paid", "yes")
     assert [each and each.attribute for each in proposal.inputs] == [None, "sex"]
     (problem,) = proposal.problems
@@ -213,7 +204,7 @@ def test_true_and_false_are_numbers_and_nothing_to_check():
     rows = table(
         names("home", ["False", "True"]), names("sex", ["m", "f"]), names("paid", ["no", "yes"])
     )
-    proposal = propose(card("input 1", "input 2", named=False), rows, "paid", "yes")
+    proposal = propose(card(width=2), rows, "paid", "yes")
     assert proposal.inputs[0].codes == {"False": 0.0, "True": 1.0}
     (note,) = proposal.notes
     assert "“sex”" in note

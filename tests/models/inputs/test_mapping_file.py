@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.inputs.mapping_file import apply, parse, read, with_names, written
-from fairdesk.models.model import Hints, How, Input, Mapping, ModelCard, Step, Takes
+from fairdesk.models.model import Hints, How, Input, Mapping, Step
 from tests import phrases
+from tests.cards import card
 from tests.models.matching import match
 from tests.models.tables import names, number, table
 
@@ -19,20 +20,6 @@ ROWS = table(
     names("job", ["a", None, "b"], token="?"),
     names("paid", ["no", "yes", "no"]),
 )
-
-
-def card(*inputs, classes=("no", "yes"), scores="probabilities", named=True):
-    return ModelCard(
-        path="m",
-        sha256="",
-        format="",
-        summary="",
-        takes=Takes.COLUMNS,
-        inputs=inputs,
-        named=named,
-        classes=classes,
-        scores=scores,
-    )
 
 
 def said(text):

@@ -36,24 +36,22 @@ from fairdesk.gui.wizard.model.mapping_table import CONSTANT, HOW, MADE_FROM, OP
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.models.inputs import input_check
 from fairdesk.models.inputs.mapping.propose import propose
-from fairdesk.models.model import Capability, Fit, Hints, How, ModelCard, Takes
+from fairdesk.models.model import Capability, Fit, Hints, How
 from fairdesk.models.model import Step as Arithmetic
 from fairdesk.models.pickles.contents import Contents, ImportedName
 from fairdesk.wording import words
 from tests import phrases
+from tests.cards import card
 
 WAIT = 20_000
 HELD = Confinement("a wall", (Hold("network", True, "None."), Hold("files", False, "All.")))
-CARD = ModelCard(
-    path="",
+CARD = card(
+    "sex",
+    "age",
+    "income",
     sha256="a" * 64,
     format="A formula",
     summary="A sum",
-    takes=Takes.COLUMNS,
-    inputs=("sex", "age", "income"),
-    named=True,
-    classes=("no", "yes"),
-    scores="probabilities",
     accepts=("number", "number", "number"),
     hints=Hints(codes={"sex": {"female": 0.0, "male": 1.0}}),
 )
