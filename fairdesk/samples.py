@@ -9,6 +9,9 @@ import msgspec
 
 from fairdesk.files import finished_folder, resources
 
+#: Begins the path of a built-in sample's file in an audit: where FairDesk lies is nobody's concern.
+_BUILT_IN = "samples:"
+
 
 class SampleModel(msgspec.Struct, frozen=True):
     """A model that comes with a sample.
@@ -96,13 +99,13 @@ class Sample(msgspec.Struct, frozen=True):
 
     @property
     def _folder(self) -> Path:
-        return resources() / "samples" / self.folder
+        return _folder() / self.folder
 
 
 @cache
 def samples() -> tuple[Sample, ...]:
     """Return the built-in samples; the first is the one that demonstrations take."""
-    manifest = resources() / "samples" / "samples.json"
+    manifest = _folder() / "samples.json"
     return msgspec.json.decode(manifest.read_bytes(), type=tuple[Sample, ...])
 
 
@@ -113,3 +116,22 @@ def is_sample_file(sha256: str) -> bool:
     made it.
     """
     return any(sha256 == model.sha256 for sample in samples() for model in sample.models)
+
+
+def kept_path(path: str) -> str:
+    """Return a file's path as an audit keeps it: that of a built-in sample on any computer."""
+    file = Path(path)
+    if not file.is_relative_to(_folder()):
+        return path
+    return _BUILT_IN + file.relative_to(_folder()).as_posix()
+
+
+def path_here(kept: str) -> str:
+    """Return where a file lies on this computer, by the path that an audit keeps."""
+    if not kept.startswith(_BUILT_IN):
+        return kept
+    return str(_folder() / kept.removeprefix(_BUILT_IN))
+
+
+def _folder() -> Path:
+    return resources() / "samples"

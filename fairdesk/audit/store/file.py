@@ -26,6 +26,7 @@ from fairdesk.audit.store.schema import (
     damaged,
     make_schema,
     question_of,
+    spec_of,
     sqlite_errors_as_store_errors,
     transaction,
 )
@@ -92,7 +93,7 @@ class AuditFile:
                 leftover.unlink(missing_ok=True)
             raise
         # the question as it will be read: a report of today and one of next year are the same
-        return cls(path, connection, msgspec.json.decode(question_of(spec), type=AuditSpec))
+        return cls(path, connection, spec_of(question_of(spec)))
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -133,7 +134,7 @@ class AuditFile:
                 check_schema(connection, path)
                 connection.execute("PRAGMA journal_mode = WAL")
                 (text,) = connection.execute("SELECT spec FROM audit").fetchone()
-                spec = msgspec.json.decode(text, type=AuditSpec)
+                spec = spec_of(text)
                 _check_question(spec)
             except (*MISFITS, SpecError) as error:
                 connection.close()

@@ -7,7 +7,7 @@ import os
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -22,6 +22,7 @@ from fairdesk.audit.store.finding_table import FindingTable
 from fairdesk.audit.store.records import AuditStarted, LogKind
 from fairdesk.data.table import Table
 from fairdesk.errors import StoreError, system_errors
+from fairdesk.samples import kept_path, path_here
 
 log = logging.getLogger(__name__)
 
@@ -146,8 +147,28 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def question_of(spec: AuditSpec) -> str:
-    """Write the question as the file keeps it."""
-    return msgspec.json.encode(spec, order="deterministic").decode()
+    """Write the question as the file keeps it: built-in samples lie elsewhere on each computer."""
+    return msgspec.json.encode(_with_paths(spec, kept_path), order="deterministic").decode()
+
+
+def spec_of(question: str) -> AuditSpec:
+    """Read a question as the file keeps it; built-in samples are where they lie here.
+
+    Raises
+    ------
+    msgspec.MsgspecError
+        When it is none.
+    """
+    return _with_paths(msgspec.json.decode(question, type=AuditSpec), path_here)
+
+
+def _with_paths(spec: AuditSpec, change: Callable[[str], str]) -> AuditSpec:
+    """Return a question with the paths of its files changed."""
+    replace = msgspec.structs.replace
+    card = spec.model
+    beside = tuple(replace(each, path=change(each.path)) for each in card.companions)
+    model = replace(card, path=change(card.path), companions=beside)
+    return replace(spec, data=replace(spec.data, path=change(spec.data.path)), model=model)
 
 
 def make_schema(connection: sqlite3.Connection, spec: AuditSpec, table: Table) -> None:
