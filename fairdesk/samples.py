@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 from functools import cache
 from pathlib import Path
 
 import msgspec
 
+from fairdesk.errors import StoreError, system_errors
 from fairdesk.files import finished_folder, resources
 
 #: Begins the path of a built-in sample's file in an audit: where FairDesk lies is nobody's concern.
 _BUILT_IN = "samples:"
+_AUDIT = "audit.fairdesk"
 
 
 class SampleModel(msgspec.Struct, frozen=True):
@@ -88,13 +91,18 @@ class Sample(msgspec.Struct, frozen=True):
         return self._folder / model.file
 
     @property
+    def shipped(self) -> Path:
+        """Where its finished audit lies as it comes with FairDesk (`packaging/finished.py`)."""
+        return self._folder / _AUDIT
+
+    @property
     def finished(self) -> Path:
-        """Where its finished audit lies, once it is made (`fairdesk.app.finished`)."""
-        return finished_folder() / self.key / "audit.fairdesk"
+        """Where the user's own copy of its finished audit lies, once it was opened."""
+        return finished_folder() / self.key / _AUDIT
 
     @property
     def finished_report(self) -> Path:
-        """Where the report of its finished audit lies."""
+        """Where the report of the user's copy lies, once it was made."""
         return self.finished.with_name("report.pdf")
 
     @property
@@ -118,6 +126,35 @@ def is_sample_file(sha256: str) -> bool:
     return any(sha256 == model.sha256 for sample in samples() for model in sample.models)
 
 
+def own_finished(sample: Sample, *, anew: bool = False) -> Path:
+    """Return the user's own copy of a sample's finished audit, made where there is none.
+
+    Parameters
+    ----------
+    anew : bool
+        Whether a copy that is there makes room for a fresh one; it is kept beside it.
+
+    Raises
+    ------
+    StoreError
+        When it cannot be copied.
+    """
+    place = sample.finished
+    with system_errors(
+        StoreError,
+        f"The finished audit of the sample “{sample.title}” cannot be copied to “{place.parent}”.",
+        "Free space on the disk, or start a new audit of the sample.",
+    ):
+        if anew and place.parent.exists():
+            place.parent.rename(_free(place.parent))
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            draft = place.with_suffix(".draft")
+            shutil.copyfile(sample.shipped, draft)
+            draft.replace(place)
+    return place
+
+
 def kept_path(path: str) -> str:
     """Return a file's path as an audit keeps it: that of a built-in sample on any computer."""
     file = Path(path)
@@ -135,3 +172,11 @@ def path_here(kept: str) -> str:
 
 def _folder() -> Path:
     return resources() / "samples"
+
+
+def _free(place: Path) -> Path:
+    """Return a name beside a folder that is not taken."""
+    number = 1
+    while (other := place.with_name(f"{place.name}-earlier-{number}")).exists():
+        number += 1
+    return other

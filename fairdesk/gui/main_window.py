@@ -46,6 +46,7 @@ from fairdesk.gui.menus import Menus
 from fairdesk.gui.start_page import StartPage
 from fairdesk.manual.places import TERMS
 from fairdesk.manual.terms import glossary
+from fairdesk.samples import own_finished
 
 if TYPE_CHECKING:
     from fairdesk.audit.store.store import Store
@@ -124,9 +125,10 @@ _HELPED = "opens_help"
 
 def _load_rest() -> None:
     """Import what the first click will need. Runs in the background."""
-    importlib.import_module("fairdesk.gui.wizard.dialog")
+    # an audit that is there is opened at once, most often the sample's
     importlib.import_module("fairdesk.gui.workspace.shell.workspace")
     importlib.import_module("fairdesk.gui.charts.canvas").load_library()
+    importlib.import_module("fairdesk.gui.wizard.dialog")
     # while the auditor chooses files: a run that comes too early has to compile for itself
     importlib.import_module("fairdesk.audit.sandbox.kernel_cache").begin()
 
@@ -197,12 +199,14 @@ class MainWindow(QMainWindow):
         if wizard is not None:
             wizard.prefill(sample, model)
 
-    def look_around(self, path: Path) -> None:
-        """Open the finished audit of a sample; one of another version is made again."""
-        self.open_audit(path)
-        if self.workspace is None and (card := self.start.samples.get(path.parent.name)):
-            self.start.banner.clear()
-            card.make()
+    def look_around(self, sample: Sample) -> None:
+        """Open the user's copy of a sample's finished audit; a fresh one where that cannot be."""
+        try:
+            self.open_audit(own_finished(sample))
+            if self.workspace is None:
+                self.open_audit(own_finished(sample, anew=True))
+        except FairDeskError as error:
+            self.start.banner.tell(error)
 
     def choose_audit(self) -> None:
         """Ask which audit to open."""
@@ -405,7 +409,6 @@ class MainWindow(QMainWindow):
             self._stack.setCurrentWidget(self.start)
             recents = map(Path, self.settings.recents)
             self.start.show_recents((path, self.settings.glance(path)) for path in recents)
-            self.start.show_samples()
             self.setWindowTitle("FairDesk")
         else:
             self.setWindowTitle(f"{workspace.title} – FairDesk")
@@ -453,7 +456,6 @@ class MainWindow(QMainWindow):
             self.settings.maximised = self.isMaximized()
             self.settings.size = self.normalGeometry().size().toTuple()
             self.settings.save()
-            self.start.finishing.cancel()
             if self.help is not None:
                 self.help.close()
             event.accept()

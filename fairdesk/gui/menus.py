@@ -153,10 +153,8 @@ class Menus(QObject):
         menu.addAction(action(window, "&Glossary", self.glossary.emit))
         menu.addAction(action(window, "&Which figure do I need?", self.figure.emit))
         menu.addAction(action(window, "&Keyboard shortcuts", self.shortcuts.emit, "Ctrl+/"))
-        self._sample_report = action(window, "Sample &report (PDF)", self._show_sample_report)
-        self._sample_report.setToolTip("Available once a finished audit of a sample is made.")
-        menu.addAction(self._sample_report)
-        menu.aboutToShow.connect(self._offer_sample_report)
+        sample = next(iter(self._start.samples.values()))
+        menu.addAction(action(window, "Sample &report (PDF)", sample.show_report))
         menu.addSeparator()
         menu.addAction(action(window, "Copy &diagnostics", about.copy_diagnostics))
         menu.addAction(action(window, "Open &log folder", about.open_log_folder))
@@ -164,13 +162,6 @@ class Menus(QObject):
         menu.addAction(action(window, "&About FairDesk", lambda: about.show_about(window)))
 
     # What happens
-
-    def _offer_sample_report(self) -> None:
-        self._sample_report.setEnabled(self._start.report is not None)
-
-    def _show_sample_report(self) -> None:
-        if self._start.report is not None:
-            self._start.report.show_report()
 
     def _fill_recents(self) -> None:
         self._recent_menu.clear()

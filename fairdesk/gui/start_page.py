@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import html
-import threading
 from collections.abc import Iterable
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QMouseEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
@@ -31,94 +28,10 @@ from fairdesk.gui.kit.settings import Glance
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.samples import Sample, samples
 
-if TYPE_CHECKING:
-    from fairdesk.audit.store.records import RunState
-
-
-#: Milliseconds between two looks at how far it is.
-_PERIOD = 500
-
-
-#: And how far the compiler is.
+#: Milliseconds between two looks at how far the compiler is.
 _COMPILING = 1_500
 #: The least width of a card.
 _LEAST = 380
-
-
-class Finishing(QObject):
-    """Makes one finished audit at a time.
-
-    Signals
-    -------
-    said : str
-        What is being done, and for how long; empty once it is over.
-    done : Path
-        The audit is there.
-    failed : FairDeskError
-        Why it is not.
-    """
-
-    said = Signal(str)
-    done = Signal(object)
-    failed = Signal(object)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._stop: threading.Event | None = None
-        self._stage, self._began = "", 0.0
-        self._timer = QTimer(self, interval=_PERIOD)
-        self._timer.timeout.connect(self._tell)
-
-    @property
-    def busy(self) -> bool:
-        """Whether one is being made."""
-        return self._stop is not None
-
-    def start(self, sample: Sample) -> None:
-        """Begin, unless one is being made."""
-        if self.busy:
-            return
-        stop = self._stop = threading.Event()
-        self._stage, self._began = "starting", monotonic()
-
-        def make() -> Path | None:
-            # it brings the numeric libraries with it
-            from fairdesk.app.finished import finish  # noqa: PLC0415
-
-            return finish(sample, self._watch, stop.is_set)
-
-        task = in_background(self, make, self._end, self.failed.emit)
-        task.ended.connect(self._over)
-        self._timer.start()
-        self._tell()
-
-    def cancel(self) -> None:
-        """Let it come to its end soon, and leave nothing."""
-        if self._stop is not None:
-            self._stop.set()
-            self._stage = "stopping"
-            self._tell()
-
-    def _watch(self, state: RunState) -> None:
-        """Take down what is being done; called from the thread that makes the audit."""
-        from fairdesk.audit.catalogue.methods import METHODS  # noqa: PLC0415 - see above
-
-        runs = state.id and state.state in ("running", "paused")
-        if self._stop is not None and not self._stop.is_set():
-            self._stage = METHODS[state.method].title if runs else state.phase or self._stage
-
-    def _tell(self) -> None:
-        seconds = round(monotonic() - self._began)
-        self.said.emit(f"Making the audit: {self._stage}, {seconds} s")
-
-    def _over(self) -> None:
-        self._timer.stop()
-        self._stop = None
-        self.said.emit("")
-
-    def _end(self, path: Path | None) -> None:
-        if path is not None:
-            self.done.emit(path)
 
 
 class RecentCard(Card):
@@ -179,18 +92,21 @@ class SampleCard(Card):
     -------
     tried : Sample, SampleModel
         A fresh audit of it.
-    looked : Path
+    looked : Sample
         Its finished audit is to be opened.
+    failed : FairDeskError
+        Why its report was not made.
     """
 
     tried = Signal(object, object)
     looked = Signal(object)
+    failed = Signal(object)
 
-    def __init__(self, sample: Sample, finishing: Finishing) -> None:
+    def __init__(self, sample: Sample) -> None:
         super().__init__()
-        self._sample, self._finishing = sample, finishing
-        self._mine = False
-        self.look = push_button("", self._look)
+        self._sample = sample
+        self.look = push_button("Open the finished audit", lambda: self.looked.emit(sample))
+        self.look.setAccessibleName(f"Open the finished audit of {sample.title}")
         self.report = push_button("Report (PDF)", self.show_report)
         self.report.setAccessibleName(f"Open the report of {sample.title}")
         self.new = push_button("Start a new audit", self._try)
@@ -200,13 +116,9 @@ class SampleCard(Card):
         self.models.setAccessibleName(f"Model of {sample.title}")
         self.models.setVisible(len(sample.models) > 1)
         calm(self.models)
-        self.busy = Busy(cancel=True)
-        self.busy.cancelled.connect(finishing.cancel)
-        finishing.said.connect(self._say)
-        self._told = quiet()
+        self.busy = Busy()
         self.body.addWidget(Words(sample.title, strong=True))
         self.body.addWidget(quiet(sample.sentence))
-        self.body.addWidget(self._told)
         # cards beside each other are level: words at the top, buttons at the bottom
         self.body.addStretch(1)
         self.body.addSpacing(theme.TIGHT)
@@ -218,45 +130,33 @@ class SampleCard(Card):
             layouts.row(self.new, self.models, layouts.stretch(), spacing=theme.GAP)
         )
         in_order(self.look, self.report, self.new, self.models)
-        self.show_finished()
-
-    def show_finished(self) -> None:
-        """Offer the finished audit, or to make it."""
-        there = self._sample.finished.is_file()
-        self.look.setText("Open the finished audit" if there else "Make a finished audit")
-        what = "Open the finished audit of" if there else "Make a finished audit of"
-        self.look.setAccessibleName(f"{what} {self._sample.title}")
-        self.look.setEnabled(not self._finishing.busy)
-        self.report.setVisible(self._sample.finished_report.is_file())
-        self._told.setText(
-            "A finished full audit with its report is ready to look around in."
-            if there
-            else "A full audit to look around in is made once, in ten minutes at most."
-        )
-
-    def make(self) -> None:
-        """Make the finished audit, whether there is one or not."""
-        self._mine = True
-        self._finishing.start(self._sample)
-
-    def _look(self) -> None:
-        if self._sample.finished.is_file():
-            self.looked.emit(self._sample.finished)
-        else:
-            self.make()
 
     def show_report(self) -> None:
-        """Open the report of the finished audit in the system's viewer."""
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._sample.finished_report)))
+        """Open the report of the finished audit in the system's viewer, made at first."""
+        if not self.report.isEnabled():
+            return
+
+        def make() -> Path:
+            # it brings the numeric libraries with it
+            from fairdesk.app.finished import finished_report  # noqa: PLC0415
+
+            return finished_report(self._sample)
+
+        self.report.setEnabled(False)
+        self.busy.say("Making the report …")
+        task = in_background(self, make, _open, self.failed.emit)
+        task.ended.connect(self._made)
+
+    def _made(self) -> None:
+        self.report.setEnabled(True)
+        self.busy.say("")
 
     def _try(self) -> None:
         self.tried.emit(self._sample, self._sample.models[self.models.currentIndex()])
 
-    def _say(self, text: str) -> None:
-        """Show how far the making is, in the card of the sample that it is about."""
-        self.busy.say(text if self._mine else "")
-        self._mine = self._mine and bool(text)
-        self.show_finished()
+
+def _open(path: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))
 
 
 class StartPage(QWidget):
@@ -270,8 +170,8 @@ class StartPage(QWidget):
         One of the audits that were open before.
     tried : Sample, SampleModel
         A fresh audit of a sample.
-    looked : Path
-        The finished audit of a sample is to be opened.
+    looked : Sample
+        Its finished audit is to be opened.
     """
 
     new = Signal()
@@ -282,12 +182,9 @@ class StartPage(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.finishing = Finishing(self)
-        self.finishing.done.connect(self._finished)
         self.samples: dict[str, SampleCard] = {}
         self._cards: list[RecentCard] = []
         self.banner = Banner()
-        self.finishing.failed.connect(self.banner.tell)
         inside = QWidget()
         column = layouts.column(
             Words("FairDesk", size=2.2, strong=True),
@@ -350,23 +247,13 @@ class StartPage(QWidget):
 
     def _sample_part(self) -> QVBoxLayout:
         for sample in samples():
-            card = self.samples[sample.key] = SampleCard(sample, self.finishing)
+            card = self.samples[sample.key] = SampleCard(sample)
             card.tried.connect(self.tried)
             card.looked.connect(self.looked)
+            card.failed.connect(self.banner.tell)
         tiles = layouts.Tiles(_LEAST)
         tiles.show_cards(tuple(self.samples.values()))
         return layouts.column(heading("Try it on a sample"), tiles, spacing=theme.NEAR)
-
-    @property
-    def report(self) -> SampleCard | None:
-        """The first sample with a report to show."""
-        there = (card for card in self.samples.values() if not card.report.isHidden())
-        return next(there, None)
-
-    def show_samples(self) -> None:
-        """Offer what there is of the samples by now."""
-        for card in self.samples.values():
-            card.show_finished()
 
     def show_preparing(self) -> None:
         """Show how far the compiler is, until what it makes is there."""
@@ -383,9 +270,3 @@ class StartPage(QWidget):
             )
         elif kernel_cache.is_made():
             self._compiling.stop()
-
-    def _finished(self, path: Path) -> None:
-        """Open a finished audit that the auditor waited for."""
-        self.show_samples()
-        if self.isVisible():
-            self.looked.emit(path)

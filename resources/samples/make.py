@@ -180,6 +180,9 @@ to make them fair or unfair. Apache-2.0, as FairDesk.
 The network takes the 13 columns in the file's order: numbers as they are, every other value as
 its position (from 0) in the column's values sorted as text, which `adult_network.codes.json`
 states. The pipeline takes the columns by name, with their labels.
+
+**Audit.** `audit.fairdesk`: a finished full audit of the data and the Keras network, with a
+shorter search and certification, made by `packaging/finished.py`.
 """,
         encoding="utf-8",
     )
@@ -379,6 +382,9 @@ and sex among the inputs; nothing was done to make it fair or unfair. Apache-2.0
   scaling, logistic regression). Right answers: {accuracy}.
 
 It takes the columns by name, with their labels and empty cells.
+
+**Audit.** `audit.fairdesk`: a finished full audit of the data and the model, with a shorter search,
+made by `packaging/finished.py`.
 """,
         encoding="utf-8",
     )

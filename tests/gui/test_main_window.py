@@ -1,6 +1,7 @@
 """The window: the start page, menus, opening and closing, and one whole audit through it."""
 
 import logging
+import re
 import sys
 import threading
 from types import SimpleNamespace
@@ -9,8 +10,10 @@ import pytest
 from pypdf import PdfReader
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDragEnterEvent, QDropEvent, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox, QPushButton, QTableView
 
+from fairdesk import files
+from fairdesk.answers import Question
 from fairdesk.app.standard import PlanKind
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery
@@ -27,7 +30,7 @@ from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.start_page import RecentCard
 from fairdesk.gui.wizard.state.wizard_state import Step
-from fairdesk.gui.workspace.common.run_page import NAMES
+from fairdesk.gui.workspace.common.run_page import EXAMPLES, GROUPS, NAMES
 from fairdesk.gui.workspace.report.exports import EXPORTS
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
 from fairdesk.gui.workspace.shell.workspace import Workspace
@@ -49,6 +52,13 @@ def window(qtbot, themed):
 @pytest.fixture
 def audit(tmp_path):
     return make_audit(tmp_path)
+
+
+@pytest.fixture
+def own_data(tmp_path, monkeypatch):
+    """Keep what the user has of samples in a folder of the test."""
+    monkeypatch.setattr(files.platformdirs, "user_data_path", lambda *_, **__: tmp_path)
+    return tmp_path
 
 
 def entries(menu):
@@ -531,12 +541,43 @@ def test_main_opens_the_file_that_it_is_given(qtbot, themed, audit, monkeypatch)
     assert opened == [audit]
 
 
-def test_a_finished_audit_of_another_version_is_made_again(window, tmp_path, monkeypatch):
-    folder = tmp_path / samples()[0].key
-    folder.mkdir()
-    (folder / "audit.fairdesk").write_bytes(b"of another version")
-    asked = []
-    monkeypatch.setattr(window.start.finishing, "start", asked.append)
-    window.look_around(folder / "audit.fairdesk")
-    assert asked == [samples()[0]]
+def has_rates(table):
+    """Return whether a table on screen has a column of rates."""
+    model = table.model()
+    cells = (model.index(0, column).data() for column in range(model.columnCount()))
+    return table.isVisible() and any(re.fullmatch(r"[\d.]+\s%", cell or "") for cell in cells)
+
+
+@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.key)
+def test_a_finished_audit_is_open_at_one_click_and_has_figures(qtbot, window, own_data, sample):
+    card = window.start.samples[sample.key]
+    qtbot.mouseClick(card.look, Qt.MouseButton.LeftButton)
+    workspace = window.workspace
+    assert workspace.path == sample.finished
+    cards = workspace.overview.cards
+    qtbot.waitUntil(lambda: cards[Question.EXAMPLE].answer.known, timeout=SLOW)
+    left = [asked for asked, card in cards.items() if not card.answer.known]
+    assert left == [Question.MITIGATION]
+    assert cards[Question.SHARE].isVisible()
+    workspace.show_page(GROUPS)
+    qtbot.waitUntil(lambda: any(map(has_rates, workspace.findChildren(QTableView))), timeout=SLOW)
+    workspace.show_page(EXAMPLES)
+    qtbot.waitUntil(lambda: workspace.examples.pairs.model.rowCount() > 1_000, timeout=SLOW)
+
+
+def test_a_finished_audit_of_another_version_makes_room_for_a_fresh_copy(window, own_data):
+    sample = samples()[0]
+    sample.finished.parent.mkdir(parents=True)
+    sample.finished.write_bytes(b"of another version")
+    window.look_around(sample)
+    assert window.workspace.path == sample.finished
     assert not window.start.banner.isVisible()
+    earlier = sample.finished.parent.with_name(f"{sample.key}-earlier-1") / sample.finished.name
+    assert earlier.read_bytes() == b"of another version"
+
+
+def test_a_finished_audit_that_cannot_be_copied_is_told(window, own_data):
+    (own_data / "samples").write_bytes(b"no folder")
+    window.look_around(samples()[0])
+    assert window.workspace is None
+    assert window.start.banner.isVisible()
