@@ -13,9 +13,9 @@ _FIRST_ROWS, _MOST_ROWS = 1_024, 65_536
 #: About so long the model works before the next progress is told.
 _SECONDS = 0.1
 #: Where each part has a time of its own, that is no more than one in so many of its seconds, ...
-_WHOLE = 4.0
+_WHOLE = 20.0
 #: ... but for that no part takes longer than this, nor than twice that time.
-_LONGEST = 0.4
+_LONGEST = 0.5
 #: Figures are told anew after so many seconds.
 _TELL_SECONDS = 0.5
 #: Of what parts took each weighs so much of what the next one does, ...

@@ -30,6 +30,9 @@ Subset = tuple[int, ...]
 
 #: People are drawn in blocks of so many, however fast the model is: same seed, same people.
 BLOCK = 2_048
+#: Where similar sets are small, a block has members of so many rows, or is so many times as large:
+#: a model of hundreds of trees takes its time for each call, however few its rows are.
+_CALL_ROWS, _MOST_TIMES = 16_384, 4
 #: What each block's stream of random numbers is for.
 _DOMAIN, _DATA, _PERTURBED = range(3)
 #: How a decision changes: not at all, from one to another that is no better for the person, to the
@@ -37,6 +40,11 @@ _DOMAIN, _DATA, _PERTURBED = range(3)
 UNCHANGED, CHANGED, GAIN, LOSS, UNSUPPORTED = range(5)
 #: Once so many were drawn, fewer than one in so many must not be all that may be asked about.
 _MOST_DRAWN, _RAREST = 200_000, 10_000
+
+
+def block_size(domain: Domain) -> int:
+    """Return how many people a block has that is worth a call, where similar sets are small."""
+    return min(max(BLOCK, _CALL_ROWS // len(domain.combinations)), _MOST_TIMES * BLOCK)
 
 
 def subsets(domain: Domain, most: int) -> list[Subset]:
@@ -74,7 +82,7 @@ def one_per_fixed(domain: Domain, people: Rows) -> Rows:
 
 
 def of_domain(
-    context: SearchContext, real: Rows, rng: np.random.Generator, first: int = 0
+    context: SearchContext, real: Rows, rng: np.random.Generator, first: int = 0, size: int = BLOCK
 ) -> Iterator[Block]:
     """Draw people of the domain independently, each as likely as any other, without end.
 
@@ -88,11 +96,8 @@ def of_domain(
         ``(n, d)``; people of the data who are in the domain: fixed values are taken from them.
     first : int
         The number of the block to begin with.
-
-    Yields
-    ------
-    Block
-        `BLOCK` people.
+    size : int
+        People of a block.
 
     Raises
     ------
@@ -103,9 +108,9 @@ def of_domain(
     once = one_per_fixed(domain, real)
 
     def batches(own: np.random.Generator) -> Iterator[Block]:
-        return (domain.snap(rows) for rows in domain.draw(own, sys.maxsize, BLOCK, once))
+        return (domain.snap(rows) for rows in domain.draw(own, sys.maxsize, size, once))
 
-    return _full_blocks(context, batches, rng, _DOMAIN, first)
+    return _full_blocks(context, batches, rng, (_DOMAIN, first, size))
 
 
 def drawn_blocks(
@@ -121,15 +126,15 @@ def drawn_blocks(
 
 
 def of_data(
-    context: SearchContext, real: Rows, rng: np.random.Generator, first: int = 0
+    context: SearchContext, real: Rows, rng: np.random.Generator, first: int = 0, size: int = BLOCK
 ) -> Iterator[Block]:
     """Yield the data's own people, each once, in a random order; otherwise as `of_domain`.
 
     The last block may have fewer.
     """
     order = stream(rng, _DATA, 0).permutation(len(real))
-    for start in range(first * BLOCK, len(real), BLOCK):
-        rows, combination = context.domain.snap(real[order[start : start + BLOCK]])
+    for start in range(first * size, len(real), size):
+        rows, combination = context.domain.snap(real[order[start : start + size]])
         fine = _fitting(context, rows)
         yield rows[fine], combination[fine]
 
@@ -141,6 +146,7 @@ def perturbed(
     steps: int,
     rng: np.random.Generator,
     first: int = 0,
+    size: int = BLOCK,
 ) -> Iterator[Block]:
     """Draw real people and move a few attributes of each; otherwise as `of_domain`.
 
@@ -161,8 +167,8 @@ def perturbed(
 
     def batches(own: np.random.Generator) -> Iterator[Block]:
         while True:
-            rows = real[own.integers(len(real), size=BLOCK)]
-            far = own.integers(1, steps + 1, (BLOCK, len(varying)))
+            rows = real[own.integers(len(real), size=size)]
+            far = own.integers(1, steps + 1, (size, len(varying)))
             by = far * own.choice((-1.0, 1.0), far.shape) * domain.unit[varying]
             here = rows[:, varying]
             there = domain.clip(here + by, varying)
@@ -178,7 +184,7 @@ def perturbed(
                 rows = rows[fine]
             yield domain.snap(rows)
 
-    return _full_blocks(context, batches, rng, _PERTURBED, first)
+    return _full_blocks(context, batches, rng, (_PERTURBED, first, size))
 
 
 def _fitting(context: SearchContext, rows: Rows) -> NDArray[np.bool_]:
@@ -194,11 +200,10 @@ def _full_blocks(
     context: SearchContext,
     batches: Callable[[np.random.Generator], Iterator[Block]],
     rng: np.random.Generator,
-    kind: int,
-    first: int,
+    kind_first_size: tuple[int, int, int],
 ) -> Iterator[Block]:
     """Fill blocks with those of batches who may be asked about, as long as somebody may."""
-    before, given = context.rejected, 0
+    (kind, first, most), before, given = kind_first_size, context.rejected, 0
     for block in count(first):
         filled, size = list[Block](), 0
         for rows, combination in batches(stream(rng, kind, block)):
@@ -216,14 +221,14 @@ def _full_blocks(
                     ),
                     remedy="Increase the maximum distance, or relax the constraints.",
                 )
-            if size >= BLOCK:
+            if size >= most:
                 break
         given += size
         if len(filled) == 1:
             yield filled[0]
         else:
             people, combinations = zip(*filled, strict=True)
-            yield np.concatenate(people)[:BLOCK], np.concatenate(combinations)[:BLOCK]
+            yield np.concatenate(people)[:most], np.concatenate(combinations)[:most]
 
 
 def changes(

@@ -26,9 +26,9 @@ from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import (
-    BLOCK,
     Block,
     Subset,
+    block_size,
     changes,
     extra_rows,
     names_of,
@@ -110,6 +110,7 @@ def merging(setting: Setting, options: EstimateOptions, _rng: np.random.Generato
         margin=options.margin,
         values=[domain.combinations[:, each[0]] for each in sets],
         rows=rows,
+        block=block_size(domain),
     )
 
 
@@ -137,6 +138,8 @@ class Shares(Adding):
         Of each set the `Tally`'s, for the rows of the data.
     rows : RowCounts, optional
         What else is counted of the rows of the data.
+    block : int
+        How many people the blocks of the data have.
     """
 
     def __init__(
@@ -150,8 +153,9 @@ class Shares(Adding):
         margin: float = 0.0,
         values: Sequence[NDArray[np.float64]] | None = None,
         rows: RowCounts | None = None,
+        block: int = 0,
     ) -> None:
-        self._rows = rows
+        self._rows, self._block = rows, block
         self._whom, self._names, self.confidence = whom, names, confidence
         self._values: Sequence[NDArray[np.float64] | None] = values or [None] * len(names)
         self._planned, self._trial, self._margin = planned, trial, margin
@@ -228,7 +232,7 @@ class Shares(Adding):
         if not self._left(whom):
             return True
         if whom == "data":
-            return (block + 1) * BLOCK >= rows
+            return (block + 1) * self._block >= rows
         return _narrow(self._tallies[whom], self._margin)
 
     def counted(
@@ -293,6 +297,7 @@ class _Sample:
     def count(self, wanted: ShardRange) -> Iterator[Event]:
         """Check blocks of the samples in turn."""
         samples, open_ = list(self._blocks), wanted.stage.split(",")
+        size = block_size(self._context.domain)
         streams = {
             whom: self._blocks[whom](-(-(wanted.start - place) // len(samples)))
             for place, whom in enumerate(samples)
@@ -302,7 +307,7 @@ class _Sample:
             if samples[place] in open_:
                 rows, combination = next(streams[samples[place]], self._nobody)
                 # all blocks before were full
-                left = max(0, self._planned - block * BLOCK)
+                left = max(0, self._planned - block * size)
                 block_left = rows[:left], combination[:left]
                 yield from self._checked(samples[place], unit, block_left)
 
@@ -368,10 +373,11 @@ def _sample(
 ) -> _Sample:
     real, _ = context.domain.admit(people)
     near = real if context.fits is None else real[context.fits(real)]
-    moved = partial(perturbed, context, near, options.moved, options.steps, rng)
+    size = block_size(context.domain)
+    moved = partial(perturbed, context, near, options.moved, options.steps, rng, size=size)
     blocks: Samples = {
-        "data": partial(of_data, context, near, rng),
-        "domain": partial(of_domain, context, real, rng),
+        "data": partial(of_data, context, near, rng, size=size),
+        "domain": partial(of_domain, context, real, rng, size=size),
         "perturbed": moved if len(near) else lambda _: iter(()),
     }
     planned = options.trials * options.people
@@ -448,7 +454,7 @@ def upper_bound(context: SearchContext, people: Rows, rng: np.random.Generator) 
     sets = [tuple(range(len(domain.protected)))]
     names = [names_of(domain, subset) for subset in sets]
     shares = Shares(("domain",), names, _BOUND_CONFIDENCE, BOUND_PEOPLE)
-    blocks: Samples = {"domain": partial(of_domain, context, real, rng)}
+    blocks: Samples = {"domain": partial(of_domain, context, real, rng, size=block_size(domain))}
     sample = _Sample(context, sets, BOUND_PEOPLE, blocks, len(real))
     events = counted_here(shares, sample.count, sample.pace)
     began, budgeted = perf_counter(), np.isfinite(context.most_queries)

@@ -30,7 +30,7 @@ class Model:
     ("call", "row", "least", "most"),
     [
         (0.0, 0.01, 5, 20),  # each row takes its time: parts of a tenth of a second
-        (0.15, 3e-5, 5_000, 15_000),  # each call does: most of a part's time is that of its rows
+        (0.15, 3e-5, 8_000, 20_000),  # each call does: most of a part's time is that of its rows
         (0.15, 0.0, 10_000, 65_536),
         (0.0, 1e-5, 5_000, 20_000),
     ],

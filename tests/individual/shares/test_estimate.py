@@ -258,7 +258,7 @@ def test_whenever_it_is_stopped_there_are_figures(small_domain, monkeypatch):
     events = []
     for event in estimate.search(context, people, SHORT, np.random.default_rng(0)):
         events.append(event)
-        if isinstance(event, Progress) and event.done > 2_500:
+        if isinstance(event, Progress) and event.done > 3_500:
             break
     told = shares(events)
     assert {whom for whom, _ in told} == {"domain", "data", "perturbed"}
@@ -452,6 +452,29 @@ def test_sampling_ends_once_all_intervals_are_narrow(margin, small_domain):
             assert share.n_samples < 100_000
             # what was seen decided when to end, so that only this interval holds
             assert (share.low, share.high) == (share.anytime_low, share.anytime_high)
+
+
+def test_a_model_of_which_a_call_is_dear_is_queried_about_thousands_of_rows(monkeypatch):
+    domain = Domain(
+        (
+            integer("sex", 0, 1, Role.PROTECTED, (0.0, 1.0)),
+            *(integer(name, 0, 99) for name in ("age", "income", "rooms")),
+        )
+    )
+    now, calls = [0.0], []
+
+    class Dear(Network):
+        def predict(self, rows):
+            calls.append(len(rows))
+            now[0] += 0.02 + 1e-5 * len(rows)
+            return super().predict(rows)
+
+    monkeypatch.setattr(pace, "perf_counter", lambda: now[0])
+    model = Dear(domain, np.random.default_rng(4))
+    people = domain.sample(np.random.default_rng(1), 50_000)
+    run(domain, model, EstimateOptions(trials=100, people=1_000), people)
+    assert sum(size > 8_000 for size in calls) >= 20
+    assert len(calls) < 250
 
 
 def test_a_narrower_margin_takes_more_instances(small_domain):
