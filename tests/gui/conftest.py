@@ -7,6 +7,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import csv
 import pickle
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -21,6 +22,14 @@ from fairdesk.gui.workspace.common.run_page import EXAMPLES
 from fairdesk.gui.workspace.session import weighing
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from tests.gui.auditing import Scales, make_audit
+
+
+@pytest.fixture
+def qtbot(qtbot):
+    """Wait for a minute at most, unless a test says how long: machines are busy."""
+    for wait in ("waitUntil", "waitSignal", "waitSignals"):
+        setattr(qtbot, wait, partial(getattr(qtbot, wait), timeout=60_000))
+    return qtbot
 
 
 @pytest.fixture(autouse=True)
@@ -73,8 +82,8 @@ def opened(qtbot):
         workspace.resize(1280, 800)
         workspace.show()
         workspace.activateWindow()
-        qtbot.waitUntil(workspace.isActiveWindow, timeout=10_000)
-        qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
+        qtbot.waitUntil(workspace.isActiveWindow)
+        qtbot.waitUntil(lambda: workspace._session.loaded)
         return workspace
 
     yield make
@@ -92,7 +101,7 @@ def reading(qtbot, opened, path):
     """A workspace with a pair beside the table."""
     workspace = opened(path)
     workspace.show_page(EXAMPLES)
-    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None)
     return workspace
 
 

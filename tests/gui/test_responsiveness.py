@@ -74,7 +74,7 @@ def test_the_longest_gap_of_the_event_loop_is_measured(qtbot, worker, tmp_path, 
     qtbot.wait(1500)
     gaps = Gaps()
     gaps.start()
-    with qtbot.waitSignal(workspace.run_finished, timeout=60_000):
+    with qtbot.waitSignal(workspace.run_finished):
         workspace.start_runs(worker, (RunSpec("maft", seed=1, budget=Budget(seconds=SECONDS)),))
     running = gaps.stop()
     gaps.start()

@@ -24,7 +24,7 @@ def window(qtbot, themed, tmp_path):
     made.resize(1280, 800)
     made.show()
     made.open_audit(make_audit(tmp_path))
-    qtbot.waitUntil(lambda: made.workspace._session.loaded, timeout=10_000)
+    qtbot.waitUntil(lambda: made.workspace._session.loaded)
     yield made
     made.close_audit()
 
@@ -36,7 +36,7 @@ def offered(window):
 
 def test_keys_of_a_page_are_in_its_menu(qtbot, window):
     window.workspace.show_page(EXAMPLES)
-    qtbot.waitUntil(lambda: window.workspace.examples.detail.pair is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: window.workspace.examples.detail.pair is not None)
     there = {name: each.shortcut().toString() for name, each in offered(window).items()}
     assert there["Page: Flag the pair"] == "F"
     assert there["Page: Next pair"] == "Alt+Down"
@@ -47,15 +47,15 @@ def test_keys_of_a_page_are_in_its_menu(qtbot, window):
 def test_an_action_of_the_menu_does_what_its_keys_do(qtbot, window):
     window.workspace.show_page(EXAMPLES)
     detail = window.workspace.examples.detail
-    qtbot.waitUntil(lambda: detail.pair is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: detail.pair is not None)
     offered(window)["Page: Flag the pair"].trigger()
-    qtbot.waitUntil(lambda: detail.pair.mark == "flagged", timeout=10_000)
+    qtbot.waitUntil(lambda: detail.pair.mark == "flagged")
     table = window.workspace.examples.pairs.table
     window.activateWindow()
     table.setFocus()
     qtbot.waitUntil(table.hasFocus)
     QTest.keyClick(table, Qt.Key.Key_F)
-    qtbot.waitUntil(lambda: detail.pair.mark == "", timeout=10_000)
+    qtbot.waitUntil(lambda: detail.pair.mark == "")
 
 
 def test_every_part_of_every_page_says_what_its_keys_do(qtbot, window):
@@ -90,7 +90,7 @@ def test_actions_outlive_the_menus_that_show_them(qtbot, window, tmp_path):
     assert list(offered(window)) == first
     (tmp_path / "other").mkdir()
     window.open_audit(make_audit(tmp_path / "other"))
-    qtbot.waitUntil(lambda: window.workspace._session.loaded, timeout=10_000)
+    qtbot.waitUntil(lambda: window.workspace._session.loaded)
     offered(window)[f"View: Pages: {EXAMPLES}"].trigger()
     assert window.workspace.examples.isVisible()
     assert window.close_audit()
@@ -146,7 +146,7 @@ def test_buttons_without_keys_are_in_the_menu_of_the_page(qtbot, window):
                 assert said in names or button.property("keyed"), (name, said)
     # what keys do is told once
     workspace.show_page(EXAMPLES)
-    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: workspace.examples.detail.pair is not None)
     assert not [name for name in offered(window) if name in ("Page: Why?", "Page: ⚑ Flag")]
 
 

@@ -59,8 +59,6 @@ from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Ta
 from fairdesk.samples import samples
 from tests import phrases
 
-SLOW = 60_000
-
 
 @pytest.fixture
 def remembered():
@@ -77,7 +75,7 @@ def wizard(qtbot, themed, worker, clerk, remembered):
 
 
 def read(qtbot, wizard, path):
-    with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.loaded):
         wizard.data.load(path)
 
 
@@ -95,7 +93,7 @@ def answer_data(qtbot, wizard, loans):
 
 
 def answer_model(qtbot, wizard, loans):
-    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
+    with qtbot.waitSignal(wizard.model.proved):
         wizard.model.load(loans / "loans.pkl")
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
 
@@ -177,7 +175,7 @@ def test_a_whole_audit_is_asked_for(qtbot, wizard, loans, remembered, tmp_path):
     assert wizard.next.text().replace("&", "") == "Start audit"
     wizard.review.name.selectAll()
     qtbot.keyClicks(wizard.review.name, "May loans")
-    with qtbot.waitSignal(wizard.created, timeout=SLOW) as created:
+    with qtbot.waitSignal(wizard.created) as created:
         qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
     plan = created.args[0]
     assert plan.path == tmp_path / "audits" / "May loans.fairdesk"
@@ -206,8 +204,8 @@ def test_the_audit_of_a_plan_is_started_without_what_has_defaults(qtbot, wizard,
     if step is Step.CHECKS:
         qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
     assert wizard.state.step is step
-    qtbot.waitUntil(wizard.at_once.isEnabled, timeout=SLOW)
-    with qtbot.waitSignal(wizard.created, timeout=SLOW) as created:
+    qtbot.waitUntil(wizard.at_once.isEnabled)
+    with qtbot.waitSignal(wizard.created) as created:
         qtbot.mouseClick(wizard.at_once, Qt.MouseButton.LeftButton)
     assert len(created.args[0].runs) > 1
     assert wizard.state.path.is_file()
@@ -217,7 +215,7 @@ def test_a_sample_starts_at_the_review(qtbot, wizard):
     sample = samples()[0]
     wizard.prefill(sample, sample.models[0])
     assert not wizard.next.isEnabled()
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     assert wizard.state.step is Step.REVIEW
     assert wizard.review.name.text() == sample.title
     assert set(wizard.state.standings().values()) == {Standing.DONE, Standing.OPEN}
@@ -228,7 +226,7 @@ def test_a_sample_starts_at_the_review(qtbot, wizard):
 def test_a_sample_that_is_gone_says_so_on_its_page(qtbot, wizard, monkeypatch, tmp_path):
     sample = samples()[0]
     monkeypatch.setattr(type(sample), "data_path", property(lambda _self: tmp_path / "no.csv"))
-    with qtbot.waitSignal(wizard.data.failed, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.failed):
         wizard.prefill(sample, sample.models[0])
     assert wizard.state.step is Step.DATA
     assert wizard.data.banner.isVisible()
@@ -237,7 +235,7 @@ def test_a_sample_that_is_gone_says_so_on_its_page(qtbot, wizard, monkeypatch, t
 def test_a_missing_file_is_told_and_the_table_stays(qtbot, wizard, loans, tmp_path):
     read(qtbot, wizard, loans / "loans.csv")
     table = wizard.state.table
-    with qtbot.waitSignal(wizard.data.failed, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.failed):
         wizard.data.load(tmp_path / "gone.csv")
     assert wizard.data.banner.isVisible()
     assert wizard.state.table is table
@@ -250,7 +248,7 @@ def test_nasty_files_leave_the_page_usable(qtbot, wizard, loans, tmp_path, conte
     path = tmp_path / "nasty.csv"
     path.write_bytes(content)
     wizard.data.load(path)
-    qtbot.waitUntil(lambda: not wizard.data.busy, timeout=SLOW)
+    qtbot.waitUntil(lambda: not wizard.data.busy)
     assert wizard.data.banner.isVisible() or wizard.state.blocked(Step.DATA)
     read(qtbot, wizard, loans / "loans.csv")
     assert wizard.state.table.source.rows == 240
@@ -270,10 +268,10 @@ def test_the_dialect_is_shown_and_read_again(qtbot, wizard, tmp_path):
     assert page.written.delimiter.currentData() == ";"
     assert page.written.decimal.currentData() == ","
     page.written.missing.setText("zz")
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         page.written.missing.editingFinished.emit()
     assert wizard.state.table.column("score").missing == 1
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         page.written.header.setChecked(False)
     assert wizard.state.table.source.rows == 5
 
@@ -291,19 +289,19 @@ def test_a_kind_is_changed_above_its_column(qtbot, wizard, loans):
     wizard.back.click()
     header = wizard.data.preview.header
     assert header.combos[1].accessibleName() == "Type of age"
-    with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.loaded):
         choose(header.combos[1], "Decimal numbers")
     assert wizard.state.table.column("age").kind is Kind.REAL
     # read in another way, the table keeps the kind that was chosen
     wizard.data.written.missing.setText("n/a")
-    with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.loaded):
         wizard.data.written.missing.editingFinished.emit()
     assert wizard.state.table.column("age").kind is Kind.REAL
 
 
 def test_a_kind_that_does_not_fit_is_refused_in_words(qtbot, wizard, loans):
     read(qtbot, wizard, loans / "loans.csv")
-    with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.loaded):
         choose(wizard.data.preview.header.combos[0], "Decimal numbers")
     assert wizard.data.banner.isVisible()
     assert wizard.state.table.column("sex").kind is Kind.NOMINAL
@@ -335,7 +333,7 @@ def card_about(page, begin):
 
 def press(qtbot, page, begin, words):
     qtbot.waitUntil(lambda: any(text.startswith(begin) for text in cards_of(page)))
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         card_about(page, begin).buttons[words].click()
 
 
@@ -361,7 +359,7 @@ def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monke
     assert state.table.source.dialect.reading("age").odd == "missing"
     # what is decided of cells stays when the file is read in another way
     page.written.missing.setText("O")
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         page.written.missing.editingFinished.emit()
     assert state.table.source.dialect.reading("age").odd == "missing"
     assert state.table.column("age").odd_rows == 4
@@ -383,7 +381,7 @@ def test_odd_cells_are_listed_decided_and_changed_back(qtbot, wizard, odd, monke
         "1.234,5": None,
     }
     # a kind that needs another reading, and back
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         choose(page.preview.header.combos[0], "Categorical")
     assert "$45" in state.table.column("age").values
     press(qtbot, page, "“age” would contain only numbers", "Change back")
@@ -418,7 +416,7 @@ def test_the_models_encoder_settles_how_the_data_are_read(qtbot, wizard, tmp_pat
     choose(wizard.data.label, "ok")
     choose(wizard.data.favourable, "yes")
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
+    with qtbot.waitSignal(wizard.model.proved):
         wizard.model.load(tmp_path / "m.joblib")
     state = wizard.state
     assert state.table.column("region").values == ("AS", "EU", "NA", "None")
@@ -448,10 +446,10 @@ def test_a_file_that_is_no_model_is_told_with_a_way_on(qtbot, wizard, loans, mon
     answer_data(qtbot, wizard, loans)
     broken = tmp_path / "broken.keras"
     broken.write_bytes(b"nothing")
-    with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
+    with qtbot.waitSignal(wizard.model.failed):
         wizard.model.load(broken)
     assert wizard.model.banner.isVisible()
-    with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
+    with qtbot.waitSignal(wizard.model.failed):
         wizard.model.load(tmp_path / "gone.onnx")
     assert "gone.onnx" in wizard.model.banner.accessibleName()
     assert "data file" not in wizard.state.blocked(Step.MODEL)
@@ -465,10 +463,10 @@ def test_a_model_that_dies_or_hangs_leaves_a_way_on(qtbot, wizard, loans, worker
 
     with monkeypatch.context() as patched:
         patched.setattr(worker, "open_model", die)
-        with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
+        with qtbot.waitSignal(wizard.model.failed):
             wizard.model.load(loans / "loans.pkl")
     assert "died" in wizard.model.banner.accessibleName()
-    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
+    with qtbot.waitSignal(wizard.model.proved):
         wizard.model.load(loans / "loans.pkl")
 
 
@@ -485,7 +483,7 @@ def test_opening_can_be_cancelled(qtbot, wizard, loans, worker, monkeypatch):
         patched.setattr(worker, "stop", stopped.set)
         wizard.model.load(loans / "loans.pkl")
         assert wizard.model.busy
-        with qtbot.waitSignal(wizard.model.failed, timeout=SLOW):
+        with qtbot.waitSignal(wizard.model.failed):
             wizard.model.opening.cancelled.emit()
         assert not wizard.model.busy
         assert "Stopped" in wizard.model.banner.accessibleName()
@@ -497,7 +495,7 @@ def test_the_good_answer_can_be_turned_round(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     answer_model(qtbot, wizard, loans)
     wizard.back.click()
-    with qtbot.waitSignal(wizard.model.proved, timeout=SLOW):
+    with qtbot.waitSignal(wizard.model.proved):
         choose(wizard.model.opened.check.answer.combo, "no")
     assert wizard.state.mapping.favourable_class == 0
     assert wizard.state.proof.accuracy < 0.5
@@ -631,24 +629,24 @@ def test_ten_thousand_values_are_ticked_and_found(qtbot, wizard):
 def test_a_file_that_cannot_be_written_is_told_at_the_review(qtbot, wizard, monkeypatch, tmp_path):
     sample = samples()[0]
     wizard.prefill(sample, sample.models[0])
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     blocker = tmp_path / "file"
     blocker.write_text("no folder")
     wizard.review.path.clear()
     qtbot.keyClicks(wizard.review.path, str(blocker / "a.fairdesk"))
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(wizard.review.banner.isVisible, timeout=SLOW)
+    qtbot.waitUntil(wizard.review.banner.isVisible)
     assert wizard.isVisible()
     wizard.review.path.clear()
     qtbot.keyClicks(wizard.review.path, str(tmp_path / "a.fairdesk"))
-    with qtbot.waitSignal(wizard.created, timeout=SLOW):
+    with qtbot.waitSignal(wizard.created):
         qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
 
 
 def test_another_place_is_kept_when_the_name_changes(qtbot, wizard, monkeypatch, tmp_path):
     sample = samples()[0]
     wizard.prefill(sample, sample.models[0])
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     monkeypatch.setattr(
         QFileDialog, "getSaveFileName", lambda *_args: (str(tmp_path / "elsewhere"), "")
     )
@@ -704,7 +702,7 @@ def test_files_can_be_dropped_anywhere(qtbot, wizard, loans, name, taken):
     )
     wizard.dropEvent(event)
     assert event.isAccepted()
-    qtbot.waitUntil(lambda: taken(wizard.state), timeout=SLOW)
+    qtbot.waitUntil(lambda: taken(wizard.state))
 
 
 def test_what_can_be_dropped_is_told_by_its_name(tmp_path):
@@ -734,7 +732,7 @@ def test_a_folder_with_the_parts_of_a_table_can_be_chosen(
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(folder))
     if how == "again":
         wizard.load(loans / "loans.csv")
-        qtbot.waitUntil(lambda: wizard.state.table is not None, timeout=SLOW)
+        qtbot.waitUntil(lambda: wizard.state.table is not None)
     if how == "drop":
         wizard.load(folder)
     else:
@@ -742,15 +740,14 @@ def test_a_folder_with_the_parts_of_a_table_can_be_chosen(
         (button,) = (each for each in buttons if "&folder" in each.text() and each.isVisible())
         button.click()
     qtbot.waitUntil(
-        lambda: (table := wizard.state.table) is not None and len(table.source.parts) == 2,
-        timeout=SLOW,
+        lambda: (table := wizard.state.table) is not None and len(table.source.parts) == 2
     )
 
 
 def test_every_input_has_a_name_for_screen_readers(qtbot, wizard):
     sample = samples()[0]
     wizard.prefill(sample, sample.models[0])
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     for step in Step:
         wizard.steps.setCurrentRow(step)
         page: QWidget = wizard.pages[step]
@@ -772,7 +769,7 @@ def test_every_input_has_a_name_for_screen_readers(qtbot, wizard):
 def test_no_two_things_on_a_page_share_a_key(qtbot, wizard):
     sample = samples()[0]
     wizard.prefill(sample, sample.models[0])
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     for step in Step:
         wizard.steps.setCurrentRow(step)
         texts = [
@@ -864,7 +861,7 @@ def test_a_kind_of_another_format_hides_what_is_for_text_only(qtbot, wizard, tmp
     assert page.written.table.isVisible()
     assert wizard.state.table.source.dialect.table == "people"
     choose(page.label, "ok")
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         choose(page.written.table, "shops")
     assert wizard.state.table.names == ("town", "size")
     assert wizard.state.label != "ok"
@@ -885,9 +882,9 @@ def test_reading_shows_how_far_it_is_and_can_be_cancelled(qtbot, wizard, loans, 
         patched.setattr(clerk, "read_table", slow)
         patched.setattr(clerk, "stop", stopped.set)
         page.load(loans / "loans.csv")
-        qtbot.waitUntil(lambda: page.progress.bar.value() == 37, timeout=SLOW)
+        qtbot.waitUntil(lambda: page.progress.bar.value() == 37)
         assert page.progress.bar.text() == "37 %"
-        with qtbot.waitSignal(page.failed, timeout=SLOW):
+        with qtbot.waitSignal(page.failed):
             page.progress.cancel.click()
         assert not page.busy
         assert stopped.is_set()
@@ -924,7 +921,7 @@ def test_only_what_changed_is_looked_at_again(qtbot, wizard, loans, monkeypatch)
     read(qtbot, wizard, loans / "loans.csv")
     assert [table.names for table in looked] == [(name,) for name in wizard.state.table.names]
     looked.clear()
-    with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.loaded):
         choose(wizard.data.preview.header.combos[1], "Decimal numbers")
     assert [table.names for table in looked] == [("age",)]
 
@@ -944,7 +941,7 @@ def test_several_values_can_be_good(qtbot, wizard, loans, monkeypatch):
     choose(page.favourable, "other")
     assert wizard.state.favourable == "other"
     assert page.favourable.findText("Several values…") > 0
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         choose(page.preview.header.combos[3], "Decimal numbers")
     assert wizard.state.favourable == "other"
 
@@ -985,18 +982,16 @@ def test_a_column_that_tells_the_decision_is_pointed_out(qtbot, wizard, tmp_path
     choose(page.label, "approved")
     assert not any("predicts" in text for text in shown(page))
     choose(page.favourable, "True")
-    qtbot.waitUntil(
-        lambda: any("“paid_back” predicts" in text for text in shown(page)), timeout=SLOW
-    )
+    qtbot.waitUntil(lambda: any("“paid_back” predicts" in text for text in shown(page)))
     fixes = [
         button
         for button in page._problems_side.findChildren(QPushButton)
         if button.accessibleName() == "Exclude it: paid_back"
     ]
-    with qtbot.waitSignal(page.loaded, timeout=SLOW):
+    with qtbot.waitSignal(page.loaded):
         fixes[0].click()
     assert wizard.state.table.column("paid_back").kind is Kind.IGNORED
-    qtbot.waitUntil(lambda: not page._leak_finder._current, timeout=SLOW)
+    qtbot.waitUntil(lambda: not page._leak_finder._current)
     assert not any("“paid_back” predicts" in text for text in shown(page))
 
 
@@ -1036,7 +1031,7 @@ def test_constraints_are_added_checked_edited_removed_and_undone(qtbot, wizard, 
     def said():
         return " ".join(words.text() for words in editor.findChildren(Words))
 
-    qtbot.waitUntil(lambda: f"No violation in {kept} of 240 rows" in said(), timeout=SLOW)
+    qtbot.waitUntil(lambda: f"No violation in {kept} of 240 rows" in said())
     assert says_who_can_be_asked(wizard) == kept
     assert excluded(wizard) == [("constraint", "age >= 30", 240 - kept)]
     editor.edits["age >= 30"].click()
@@ -1065,7 +1060,7 @@ def test_what_never_occurs_is_excluded_by_one_click_one_by_one_all_or_none(qtbot
     people.tabs.setCurrentIndex(1)
     editor = people.constraints
     absent = editor.absent
-    qtbot.waitUntil(lambda: len(absent.found) == 2, timeout=SLOW)
+    qtbot.waitUntil(lambda: len(absent.found) == 2)
     assert absent.isVisible()
     assert absent._heading.text() == "2 combinations of two values not in the data"
     assert people.proposed.isVisible()
@@ -1077,7 +1072,7 @@ def test_what_never_occurs_is_excluded_by_one_click_one_by_one_all_or_none(qtbot
     assert [each.constraint for each in absent.found] == [first]
     editor.undo.click()
     assert wizard.state.constraints == ()
-    qtbot.waitUntil(lambda: len(absent.found) == 2, timeout=SLOW)
+    qtbot.waitUntil(lambda: len(absent.found) == 2)
     absent.all.click()
     assert wizard.state.constraints == (first, second)
     assert not absent.isVisible()
@@ -1108,7 +1103,7 @@ def test_constraints_that_nobody_fulfils_are_told_with_the_conflict(qtbot, wizar
     people.chips["sex"].click()
     wizard.state.set_constraints(("age >= 60", "income <= 20", "age + income <= 50"))
     people.enter()
-    qtbot.waitUntil(people._verdict.isVisible, timeout=SLOW)
+    qtbot.waitUntil(people._verdict.isVisible)
     assert "age >= 60" in people._verdict.text()
     assert "age + income <= 50" in people._verdict.text()
     assert not wizard.next.isEnabled()
@@ -1175,7 +1170,7 @@ def test_both_recorded_outcomes_are_named(qtbot, wizard, loans):
 def test_texts_are_kept_as_they_are(qtbot, wizard, loans):
     answer_data(qtbot, wizard, loans)
     wizard.back.click()
-    with qtbot.waitSignal(wizard.data.loaded, timeout=SLOW):
+    with qtbot.waitSignal(wizard.data.loaded):
         choose(wizard.data.preview.header.combos[3], "Free text")
     wizard.next.click()
     take_model(wizard)
@@ -1194,7 +1189,7 @@ def test_a_large_table_is_looked_through_in_the_background(qtbot, wizard, loans,
     people.chips["sex"].click()
     assert "Counting" in people._start.text()
     assert "being counted" in wizard.state.blocked(Step.ATTRIBUTES)
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     assert says_who_can_be_asked(wizard) == 240
 
 
@@ -1273,11 +1268,11 @@ def test_of_decisions_alone_the_attributes_define_groups_and_nothing_is_tested(
     answer_data(qtbot, wizard, loans)
     choose(wizard.model.column, "housing")
     choose(wizard.model.opened.check.answer.combo, "own")
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     qtbot.mouseClick(wizard.next, Qt.MouseButton.LeftButton)
     people = wizard.attributes
     people.chips["sex"].click()
-    qtbot.waitUntil(wizard.next.isEnabled, timeout=SLOW)
+    qtbot.waitUntil(wizard.next.isEnabled)
     said = [each.text() for each in people.findChildren(QLabel) if each.isVisible()]
     assert "Groups are defined by sex." in said
     assert not [each for each in said if "test" in each.replace("Values tested", "")]

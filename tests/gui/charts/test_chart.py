@@ -79,7 +79,7 @@ def chart(qtbot):
     chart.resize(600, 240)
     chart.show()
     chart.draw(DRAWING)
-    qtbot.waitUntil(lambda: bool(drawn(chart)), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(drawn(chart)))
     return chart
 
 
@@ -142,7 +142,7 @@ def test_a_chart_of_hundreds_of_thousands_of_points_is_renewed_ten_times_a_secon
 
 def test_t_turns_to_the_table_and_back(qtbot, chart):
     chart.activateWindow()
-    qtbot.waitUntil(chart.isActiveWindow, timeout=10_000)
+    qtbot.waitUntil(chart.isActiveWindow)
     chart.setFocus()
     qtbot.keyClick(chart, Qt.Key.Key_T)
     assert chart._table.isVisible()

@@ -43,7 +43,7 @@ def shown(qtbot, themed):
         made.draw(drawing)
         made.show()
         made.activateWindow()
-        qtbot.waitUntil(made.isActiveWindow, timeout=10_000)
+        qtbot.waitUntil(made.isActiveWindow)
         return made
 
     return show
@@ -322,7 +322,7 @@ def test_the_ground_of_a_chart_is_that_of_the_card_below_it(qtbot, themed):
     qtbot.addWidget(card)
     card.resize(400, 200)
     card.show()
-    qtbot.waitUntil(lambda: bool(drawing_items(picture)), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(drawing_items(picture)))
     shown = card.grab().toImage()
     # between the name at the left and the number at the right
     between = picture.geometry().topLeft() + QPoint(picture.width() // 2, 8)
@@ -339,7 +339,7 @@ def test_a_chart_keeps_its_room_until_what_draws_it_is_loaded(qtbot, themed, mon
     high = picture.height()
     assert not drawing_items(picture)
     there.set()
-    qtbot.waitUntil(lambda: bool(drawing_items(picture)), timeout=10_000)
+    qtbot.waitUntil(lambda: bool(drawing_items(picture)))
     assert picture.height() == high > 50
 
 

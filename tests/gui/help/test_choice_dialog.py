@@ -105,7 +105,7 @@ def test_back_and_from_the_beginning(qtbot, above):
 
 def test_the_keyboard_goes_through_the_answers(qtbot, above):
     dialog = opened(qtbot, above)
-    qtbot.waitUntil(dialog.isActiveWindow, timeout=10_000)
+    qtbot.waitUntil(dialog.isActiveWindow)
     key = TREE.first
     for answer in way_to("refused"):
         answers = TREE.questions[key].answers

@@ -48,8 +48,8 @@ def helped(qtbot, themed):
     made = HelpWindow(commands_page)
     qtbot.addWidget(made)
     made.show_topic("")
-    qtbot.waitUntil(lambda: made.ready, timeout=60_000)
-    qtbot.waitUntil(made.isActiveWindow, timeout=10_000)
+    qtbot.waitUntil(lambda: made.ready)
+    qtbot.waitUntil(made.isActiveWindow)
     return made
 
 
@@ -95,9 +95,9 @@ def test_every_option_has_a_button_and_its_field_the_topic(qtbot, themed):
 def test_f1_opens_the_page_of_the_step_and_of_the_dialog_above_it(qtbot, window):
     window.new_audit()
     wizard = window.wizard
-    qtbot.waitUntil(wizard.isActiveWindow, timeout=10_000)
+    qtbot.waitUntil(wizard.isActiveWindow)
     qtbot.keyClick(wizard.focusWidget(), F1)
-    qtbot.waitUntil(lambda: window.help is not None and window.help.ready, timeout=60_000)
+    qtbot.waitUntil(lambda: window.help is not None and window.help.ready)
     page, _, _anchor = TOPICS["step DATA"].partition("#")
     assert window.help.browser.place == page
     # it can be read while the wizard waits
@@ -116,7 +116,7 @@ def test_the_button_opens_the_page_of_the_workspace_on_screen(qtbot, window, tmp
         workspace.show_page(name)
         button = next(each for each in workspace.findChildren(HelpButton) if each.isVisible())
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: window.help.ready, timeout=60_000)
+        qtbot.waitUntil(lambda: window.help.ready)
         assert window.help.browser.source().toString() == f"help:/{TOPICS[name]}"
     for name, page in zip(NAMES, page_widgets(workspace), strict=True):
         assert topic_of(page.findChild(QWidget)) == name
@@ -125,7 +125,7 @@ def test_the_button_opens_the_page_of_the_workspace_on_screen(qtbot, window, tmp
 def test_the_button_is_in_the_line_of_the_title_and_scrolls_with_it(qtbot, window, tmp_path):
     window.open_audit(make_audit(tmp_path))
     workspace = window.workspace
-    qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
+    qtbot.waitUntil(lambda: workspace._session.loaded)
     for name, page in zip(NAMES, page_widgets(workspace), strict=True):
         workspace.show_page(name)
         QCoreApplication.processEvents()

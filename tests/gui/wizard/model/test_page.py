@@ -43,7 +43,6 @@ from fairdesk.wording import words
 from tests import phrases
 from tests.cards import card
 
-WAIT = 20_000
 HELD = Confinement("a wall", (Hold("network", True, "None."), Hold("files", False, "All.")))
 CARD = card(
     "sex",
@@ -182,12 +181,12 @@ def model_file(tmp_path):
 
 
 def proves(qtbot, wizard, action):
-    with qtbot.waitSignal(wizard.model.proved, timeout=WAIT):
+    with qtbot.waitSignal(wizard.model.proved):
         action()
 
 
 def fails(qtbot, wizard, action):
-    with qtbot.waitSignal(wizard.model.failed, timeout=WAIT):
+    with qtbot.waitSignal(wizard.model.failed):
         action()
 
 
@@ -419,11 +418,11 @@ def test_making_an_environment_is_stopped_by_cancel(
     assert NEEDED.mismatch in page.banner.accessibleName()
     assert "1.3.2" in buttons(page.banner)[0].text()
     buttons(page.banner)[0].click()
-    qtbot.waitUntil(lambda: "Downloading" in " ".join(texts(page.opening)), timeout=WAIT)
+    qtbot.waitUntil(lambda: "Downloading" in " ".join(texts(page.opening)))
     assert not wizard.next.isEnabled()
     cancel = page.opening.findChild(QPushButton)
     fails(qtbot, wizard, cancel.click)
-    qtbot.waitUntil(lambda: bool(stopped_at), timeout=WAIT)
+    qtbot.waitUntil(lambda: bool(stopped_at))
     assert not page.busy
     assert "Stopped" in page.banner.accessibleName()
     qtbot.wait(30)
@@ -532,7 +531,7 @@ def test_the_wheel_moves_the_page_before_its_table(qtbot, make, model_file):
     area = page.opened.tabs.mapping_view
     while not hasattr(area, "widgetResizable"):
         area = area.parentWidget()
-    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0, timeout=WAIT)
+    qtbot.waitUntil(lambda: area.verticalScrollBar().maximum() > 0)
     view = page.opened.tabs.mapping_view.viewport()
     place = QPointF(view.mapTo(wizard, view.rect().topLeft() + QPoint(20, 20)))
     for _turn in range(3):
@@ -966,7 +965,7 @@ def test_a_preparation_is_offered_chosen_with_one_click_and_taken_back(qtbot, ma
     assert state.proof.accuracy == before
     # a change by hand is another way to feed the model: what was offered was for that before
     put(wizard, 1, "risk")
-    qtbot.waitUntil(lambda: state.proof is not None and not page.busy, timeout=WAIT)
+    qtbot.waitUntil(lambda: state.proof is not None and not page.busy)
     assert state.mapping.inputs[1].attribute == "risk"
     assert page._feeding.unprepared[0] == state.mapping
 

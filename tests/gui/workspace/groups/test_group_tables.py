@@ -96,7 +96,7 @@ def show(qtbot, themed, path):
         QVBoxLayout(holder).addWidget(tables)
         holder.show()
         session.load()
-        qtbot.waitUntil(lambda: session.loaded, timeout=10_000)
+        qtbot.waitUntil(lambda: session.loaded)
         return tables
 
     yield make
@@ -158,7 +158,7 @@ def test_a_page_out_of_sight_is_made_ready_and_not_made_again_when_it_is_shown(
     assert drawn == [run]
     made.hide()
     made._session.load()
-    qtbot.waitUntil(lambda: drawn == [run, run], timeout=10_000)
+    qtbot.waitUntil(lambda: drawn == [run, run])
     made.show()
     assert drawn == [run, run]
     # what goes on is drawn only where somebody looks
@@ -174,7 +174,7 @@ def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show,
     said = []
     made.measure_wanted.connect(lambda: said.append("measure"))
     empty = made._stack.currentWidget()
-    qtbot.waitUntil(lambda: len(made.recorded.view.shown) == 3, timeout=10_000)
+    qtbot.waitUntil(lambda: len(made.recorded.view.shown) == 3)
     assert phrases.RECORDED_OUTCOMES in [each.text() for each in empty.findChildren(Words)]
     by_sex = made.recorded.view.shown["rates-label-yes-sex"]
     by_sex.setCurrentCell(0, 2)
@@ -402,10 +402,10 @@ def test_show_the_rows_lists_them_and_only_the_favourable_on_demand(tables, qtbo
     tables.detail.rows.click()
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, RowsDialog))
     line = table_of(sex).lines[0]
-    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.n_samples, timeout=10_000)
+    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.n_samples)
     assert dialog._count.text() == f"{line.n_samples} rows of the data."
     dialog.only.setChecked(True)
-    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.favourable, timeout=10_000)
+    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.favourable)
     dialog.close()
 
 

@@ -29,7 +29,7 @@ def test_a_key_and_its_passphrase_are_enough(qtbot, dialog, key_file, monkeypatc
     qtbot.mouseClick(dialog.choose, Qt.MouseButton.LeftButton)
     qtbot.keyClicks(dialog.passphrase, PASSPHRASE)
     assert dialog.passphrase.echoMode() == QLineEdit.EchoMode.Password
-    with qtbot.waitSignal(dialog.accepted, timeout=20_000):
+    with qtbot.waitSignal(dialog.accepted):
         qtbot.keyClick(dialog.passphrase, Qt.Key.Key_Return)
     assert dialog.key.holder == "Ada Auditor (Fair & Co)"
     assert not dialog.passphrase.text()
@@ -39,11 +39,11 @@ def test_a_wrong_passphrase_is_told_and_can_be_put_right(qtbot, dialog, key_file
     dialog.file.setText(str(key_file))
     dialog.passphrase.setText("wrong")
     dialog.sign.click()
-    qtbot.waitUntil(dialog.banner.isVisible, timeout=20_000)
+    qtbot.waitUntil(dialog.banner.isVisible)
     assert dialog.isVisible()
     assert dialog.key is None
     dialog.passphrase.setText(PASSPHRASE)
-    with qtbot.waitSignal(dialog.accepted, timeout=20_000):
+    with qtbot.waitSignal(dialog.accepted):
         dialog.sign.click()
     assert dialog.key is not None
 
@@ -51,5 +51,5 @@ def test_a_wrong_passphrase_is_told_and_can_be_put_right(qtbot, dialog, key_file
 def test_a_missing_file_is_told(qtbot, dialog, tmp_path):
     dialog.file.setText(str(tmp_path / "none.p12"))
     dialog.sign.click()
-    qtbot.waitUntil(dialog.banner.isVisible, timeout=20_000)
+    qtbot.waitUntil(dialog.banner.isVisible)
     assert dialog.sign.isEnabled()

@@ -18,8 +18,6 @@ from fairdesk.gui.kit import parts
 from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
 from fairdesk.report.verified import summary as verified
 
-LONG = 120_000
-
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
@@ -64,18 +62,18 @@ def test_an_untouched_audit_differs_in_nothing(qtbot, opened, monkeypatch, tmp_p
     dialog, path = opened
     before = path.read_bytes()
     qtbot.mouseClick(dialog.check, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: dialog.account is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: dialog.account is not None)
     assert dialog.account.holds, states(dialog)
     assert "MISMATCH" not in states(dialog).values()
     # laid out without anybody's doing, each below the other
     rows = dialog.results.findChildren(parts.Words)
     least = sum(each.fontMetrics().height() for each in rows) / 4
-    qtbot.waitUntil(lambda: dialog.results.height() > least, timeout=LONG)
+    qtbot.waitUntil(lambda: dialog.results.height() > least)
     assert path.read_bytes() == before
     record = tmp_path / "record.json"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(record), ""))
     dialog.save.click()
-    qtbot.waitUntil(record.exists, timeout=LONG)
+    qtbot.waitUntil(record.exists)
 
 
 def test_a_changed_finding_is_shown_first(qtbot, opened):
@@ -84,7 +82,7 @@ def test_a_changed_finding_is_shown_first(qtbot, opened):
         connection.execute("UPDATE finding SET row_score = row_score / 2 WHERE id = 1")
     connection.close()
     dialog.check.click()
-    qtbot.waitUntil(lambda: dialog.account is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: dialog.account is not None)
     assert not dialog.account.holds
     texts = [each.text() for each in dialog.results.findChildren(parts.Words)]
     assert texts[0] == "✗"
@@ -96,7 +94,7 @@ def test_without_data_and_model_it_says_what_was_not_checked(qtbot, opened):
     dialog.data.clear()
     dialog.model.clear()
     dialog.check.click()
-    qtbot.waitUntil(lambda: dialog.account is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: dialog.account is not None)
     assert dialog.account.holds
     assert "not checked" in states(dialog).values()
 
@@ -105,7 +103,7 @@ def test_a_missing_manifest_is_told_and_nothing_is_lost(qtbot, opened, tmp_path)
     dialog, _path = opened
     dialog.manifest.setText(str(tmp_path / "none.json"))
     dialog.check.click()
-    qtbot.waitUntil(dialog.banner.isVisible, timeout=LONG)
+    qtbot.waitUntil(dialog.banner.isVisible)
     assert dialog.check.isEnabled()
     assert dialog.account is None
 
@@ -133,7 +131,7 @@ def test_every_box_of_a_certificate_is_proven_again_where_that_is_asked_for(
     if everything:
         dialog.everything.click()
     dialog.check.click()
-    qtbot.waitUntil(dialog.banner.isVisible, timeout=LONG)
+    qtbot.waitUntil(dialog.banner.isVisible)
     assert asked == [everything]
 
 
@@ -141,5 +139,5 @@ def test_cancel_ends_a_check(qtbot, opened):
     dialog, _path = opened
     dialog.check.click()
     dialog.busy.cancelled.emit()
-    qtbot.waitUntil(dialog.check.isEnabled, timeout=LONG)
+    qtbot.waitUntil(dialog.check.isEnabled)
     assert dialog.account is None

@@ -29,7 +29,7 @@ def model(qtbot, path):
 
 
 def show(qtbot, model, query):
-    with qtbot.waitSignal(model.counted, timeout=10_000):
+    with qtbot.waitSignal(model.counted):
         model.show_query(query)
 
 
@@ -38,7 +38,7 @@ def column(model, title):
 
 
 def read(qtbot, model, row):
-    qtbot.waitUntil(lambda: model.pair(row) is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: model.pair(row) is not None)
     return model.pair(row)
 
 
@@ -66,7 +66,7 @@ def test_a_cell_is_empty_until_its_page_has_come(qtbot, model):
     show(qtbot, model, PairQuery())
     far = model.index(model.rowCount() - 1, column(model, "No."))
     assert far.data() is None
-    with qtbot.waitSignal(model.arrived, timeout=10_000):
+    with qtbot.waitSignal(model.arrived):
         pass
     assert far.data() == str(model.pair(far.row()).id)
 
@@ -79,7 +79,7 @@ def test_a_header_sorts_in_the_store(qtbot, model, path, title, order):
     show(qtbot, model, PairQuery())
     place = column(model, title)
     if (title, order) != ("No.", Qt.SortOrder.AscendingOrder):
-        with qtbot.waitSignal(model.counted, timeout=10_000):
+        with qtbot.waitSignal(model.counted):
             model.sort(place, order)
     query = PairQuery(
         order=model.columns[place].order, descending=order == Qt.SortOrder.DescendingOrder
@@ -121,14 +121,14 @@ def test_what_is_found_later_waits_until_it_is_let_in(qtbot, model, path):
     last = expected(path, model.query)[-1]
     with Store.open(path) as store:
         run_into(store, "uniform", seed=9, options={"samples": 2000})
-    with qtbot.waitSignal(model.counted, timeout=10_000):
+    with qtbot.waitSignal(model.counted):
         model.look_for_fresh()
     assert model.rowCount() == before
     assert model.pair(0).id == first
     assert read(qtbot, model, before - 1).id == last
     assert model.fresh > 0
     fresh = model.fresh
-    with qtbot.waitSignal(model.counted, timeout=10_000):
+    with qtbot.waitSignal(model.counted):
         model.show_fresh()
     assert (model.rowCount(), model.fresh) == (before + fresh, 0)
 
@@ -140,7 +140,7 @@ def test_in_the_order_found_rows_are_only_added(qtbot, model, path):
     model.modelReset.connect(lambda: reset.append(1))
     with Store.open(path) as store:
         run_into(store, "uniform", seed=9, options={"samples": 500})
-    with qtbot.waitSignals([model.rowsInserted, model.counted], timeout=10_000):
+    with qtbot.waitSignals([model.rowsInserted, model.counted]):
         model.show_fresh()
     assert not reset
     wanted = expected(path, PairQuery())
@@ -194,7 +194,7 @@ def test_an_overtaken_query_is_dropped(qtbot, model):
     show(qtbot, model, PairQuery())
     for wanted in ("age", "debts", "income"):
         model.show_query(msgspec.structs.replace(model.query, order=wanted))
-    with qtbot.waitSignal(model.counted, timeout=10_000):
+    with qtbot.waitSignal(model.counted):
         pass
     incomes = [model.pair(row).row[3] for row in range(20)]
     assert model.query.order == "income"

@@ -30,7 +30,7 @@ def drive(qtbot, driver, worker, path, run=RUN):
     told, threads = [], set()
     driver.changed.connect(told.append)
     driver.changed.connect(lambda _state: threads.add(threading.current_thread()))
-    with qtbot.waitSignal(driver.ended, timeout=20_000) as ended:
+    with qtbot.waitSignal(driver.ended) as ended:
         driver.start(worker, path, run)
         assert driver.busy
     assert not driver.busy
@@ -60,8 +60,8 @@ def test_many_states_are_told_as_few(qtbot, driver, path):
 def test_a_stopped_run_keeps_what_it_found(qtbot, driver, path):
     worker = FakeWorker(hold=threading.Event())
     driver.start(worker, path, RUN)
-    qtbot.waitUntil(lambda: driver.state is not None, timeout=10_000)
-    with qtbot.waitSignal(driver.ended, timeout=10_000) as ended:
+    qtbot.waitUntil(lambda: driver.state is not None)
+    with qtbot.waitSignal(driver.ended) as ended:
         driver.stop()
     assert ended.args[0].state == "stopped"
     with Store.open(path) as store:
@@ -84,7 +84,7 @@ def test_a_stop_before_the_search_begins_still_stops(qtbot, driver, path):
                 super().stop()
 
     driver.start(Forgetful(hold=threading.Event()), path, RUN)
-    with qtbot.waitSignal(driver.ended, timeout=10_000) as ended:
+    with qtbot.waitSignal(driver.ended) as ended:
         driver.stop()
     assert ended.args[0].state == "stopped"
 
@@ -95,7 +95,7 @@ def test_a_paused_run_goes_on(qtbot, driver, path):
     driver.start(worker, path, RUN)
     qtbot.wait(150)
     assert driver.busy
-    with qtbot.waitSignal(driver.ended, timeout=20_000) as ended:
+    with qtbot.waitSignal(driver.ended) as ended:
         driver.resume()
     assert ended.args[0].state == "done"
 
