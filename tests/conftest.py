@@ -38,6 +38,16 @@ def shared_guests():
         yield
 
 
+@pytest.fixture
+def worker():
+    """A worker whose guest is a process of its own, as in the product."""
+    from fairdesk.audit.worker.client import Worker
+
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
 @pytest.fixture(autouse=True)
 def no_progress_lines(monkeypatch):
     """Say no progress on standard error, however busy the machine: it comes after some seconds."""

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.worker.client import Worker
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.events import Found
 from tests.audit import making
@@ -35,13 +34,6 @@ def spec(table, card):
 def store(tmp_path, spec, table):
     with Store.create(tmp_path / "audit.fairdesk", spec, table) as store:
         yield store
-
-
-@pytest.fixture
-def worker():
-    worker = Worker()
-    yield worker
-    worker.close()
 
 
 @pytest.fixture

@@ -126,3 +126,22 @@ def inside(points, low, high):
 def total_of(weights, which) -> Fraction:
     """Add up the weights of some points."""
     return sum((weights[i] for i in np.flatnonzero(which)), Fraction(0))
+
+
+def form_of(space, rng):
+    """Draw a form, and a box: what the loops are given, its values there, and what they weigh."""
+    points, weights = weights_of(space)
+    low, high = box_of(space, rng)
+    slope = rng.normal(0, 1, len(space.axes))
+    tables, start = [np.empty(0)], np.full(len(space.axes), -1, dtype=np.int64)
+    terms = points * slope
+    for i in range(len(space.axes)):
+        if rng.random() < 0.5:
+            start[i] = sum(map(len, tables))
+            table = rng.normal(0, 3, space.axes[i].count)
+            tables.append(table[low[i] : high[i] + 1])
+            terms[:, i] = table[points[:, i]]
+            slope[i] = 0.0
+    people = space.people
+    given_to = people.tree, low, high, people.everything, slope, np.concatenate(tables), start
+    return given_to, terms.sum(axis=1), inside(points, low, high), weights

@@ -141,13 +141,6 @@ def loans(tmp_path_factory):
 
 
 @pytest.fixture
-def worker():
-    worker = Worker()
-    yield worker
-    worker.close()
-
-
-@pytest.fixture
 def clerk():
     clerk = Worker()
     yield clerk

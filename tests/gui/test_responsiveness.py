@@ -2,11 +2,9 @@
 
 import time
 
-import pytest
 from PySide6.QtCore import QTimer
 
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from tests.audit.making import sample_audit
 
@@ -56,13 +54,6 @@ class Gaps:
     def stop(self):
         self.timer.stop()
         return sorted(self.gaps)
-
-
-@pytest.fixture
-def worker():
-    worker = Worker()
-    yield worker
-    worker.close()
 
 
 def test_the_longest_gap_of_the_event_loop_is_measured(qtbot, worker, tmp_path, capsys):

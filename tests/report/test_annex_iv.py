@@ -15,10 +15,10 @@ from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report, summarised
 from tests import phrases
 from tests.report import repairs
-from tests.report.building import people_store, run_into, spec_of, write_people
+from tests.report.building import people_store, spec_of, write_people
 from tests.report.details import BOTH, example_details
 from tests.report.reading import blocks_of, missing_of, section_of, text_of, words_of
-from tests.report.test_group_sections import RULES, TABLES, measured
+from tests.report.test_group_sections import measured
 from tests.wording.test_about_groups import TABLE
 
 ANNEX = Choice("annex-iv")
@@ -33,22 +33,11 @@ POINTS = (
     "EU declaration of conformity",
     "Post-market monitoring",
 )
-UNFAIR = [[1], [2], [1], [1], [1]]
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory):
-    with people_store(tmp_path_factory.mktemp("annex"), ("sex", "job")) as store:
-        run_into(store, "uniform", options={"samples": 100}, weights=UNFAIR)
-        measured(store, "testsgd", RULES)
-        measured(store, "groups", TABLES)
-        measured(store, "repair-aequitas", repairs.FIGURES)
-        yield store
-
-
-@pytest.fixture(scope="module")
-def report(audited):
-    return make_report(audited, ANNEX)
+def report(measured_audit):
+    return make_report(measured_audit, ANNEX)
 
 
 def test_the_points_have_their_numbers_and_the_test_report_follows(report):
@@ -74,13 +63,13 @@ def test_what_an_audit_cannot_tell_is_said_in_a_line(report, key, outside):
     assert sum(each.lead == "Not part of this audit:" for each in said) == outside
 
 
-def test_the_tests_are_listed_with_their_times_and_places(audited, report):
+def test_the_tests_are_listed_with_their_times_and_places(measured_audit, report):
     grid = next(
         each for each in blocks_of(section_of(report, "annex-2"), "Grid") if each.key == "tests"
     )
-    assert len(grid.rows) == len(audited.runs())
+    assert len(grid.rows) == len(measured_audit.runs())
     numbers = {section.key: str(i) for i, section in enumerate(report.sections, start=1)}
-    for run, row in zip(audited.runs(), grid.rows, strict=True):
+    for run, row in zip(measured_audit.runs(), grid.rows, strict=True):
         assert row[1] == METHODS[run.spec.method].title
         assert row[2].startswith(run.started[:10])
         assert row[3].startswith(run.ended[:10])
@@ -88,8 +77,8 @@ def test_the_tests_are_listed_with_their_times_and_places(audited, report):
     assert grid.rows[2][5] == numbers["outcomes"]
 
 
-def test_findings_are_those_of_the_summary_each_with_what_it_rests_on(audited, report):
-    summary = [each.said for each in summarised(audited).answers if each.known]
+def test_findings_are_those_of_the_summary_each_with_what_it_rests_on(measured_audit, report):
+    summary = [each.said for each in summarised(measured_audit).answers if each.known]
     testing = blocks_of(section_of(report, "annex-2"), "Statement")
     assert [each.sentence for each in testing] == [each.sentence for each in summary]
     assert {each.evidence for each in testing} == {"example", "observed"}
@@ -139,7 +128,7 @@ def test_accuracy_is_that_of_a_repairs_test_rows_where_nothing_else_tells_it(tmp
     assert any(each.lead == "Not measured in this audit:" for each in blocks_of(section, "Text"))
 
 
-def test_no_reference_leads_nowhere(audited, tmp_path):
+def test_no_reference_leads_nowhere(measured_audit, tmp_path):
     table = read_table(write_people(tmp_path / "credit.csv"))
     spec = spec_of(table, "credit", "yes", ("sex",), classes=("no", "yes"))
     spec = msgspec.structs.replace(spec, predictions="credit")
@@ -148,13 +137,13 @@ def test_no_reference_leads_nowhere(audited, tmp_path):
         Store.create(tmp_path / "decided.fairdesk", spec, table) as decided,
     ):
         measured(decided, "groups", (TABLE,))
-        for store in (audited, empty, decided):
+        for store in (measured_audit, empty, decided):
             said = text_of(store, ANNEX)
             assert not re.search(r"sections? (0|None|\.|\))", said)
             assert "{" not in said.split(phrases.TO_REPEAT_IT)[0]
 
 
-def test_every_field_is_printed(audited, tmp_path):
+def test_every_field_is_printed(measured_audit, tmp_path):
     with people_store(tmp_path) as store:
         marked = {
             field.key: f"{field.key} told"

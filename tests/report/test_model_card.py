@@ -16,11 +16,10 @@ from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_pdf, make_report, summarised
 from fairdesk.results.proofs import Proven
 from tests import phrases
-from tests.report import repairs
-from tests.report.building import people_store, run_into, spec_of, write_people
+from tests.report.building import people_store, spec_of, write_people
 from tests.report.details import example_details
 from tests.report.reading import blocks_of, missing_of, section_of, text_of, words_of
-from tests.report.test_group_sections import RULES, TABLES, measured
+from tests.report.test_group_sections import measured
 from tests.wording.test_about_groups import TABLE
 
 CARD = Choice("model-card")
@@ -28,22 +27,11 @@ SECTIONS = [
     *("Model details", "Intended use", "Factors", "Metrics", "Evaluation data", "Training data"),
     *("Quantitative analyses", "Ethical considerations", "Caveats and recommendations"),
 ]
-UNFAIR = [[1], [2], [1], [1], [1]]
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory):
-    with people_store(tmp_path_factory.mktemp("card"), ("sex", "job")) as store:
-        run_into(store, "uniform", options={"samples": 100}, weights=UNFAIR)
-        measured(store, "testsgd", RULES)
-        measured(store, "groups", TABLES)
-        measured(store, "repair-aequitas", repairs.FIGURES)
-        yield store
-
-
-@pytest.fixture(scope="module")
-def report(audited):
-    return make_report(audited, CARD)
+def report(measured_audit):
+    return make_report(measured_audit, CARD)
 
 
 def test_it_has_the_sections_of_the_paper(report):
@@ -51,8 +39,8 @@ def test_it_has_the_sections_of_the_paper(report):
     assert report.kind == "Model card"
 
 
-def test_it_is_short(audited):
-    reader = PdfReader(io.BytesIO(make_pdf(audited, CARD)))
+def test_it_is_short(measured_audit):
+    reader = PdfReader(io.BytesIO(make_pdf(measured_audit, CARD)))
     # six pages behind the cover and the contents
     assert len(reader.pages) <= 8
 
@@ -88,8 +76,8 @@ def test_of_many_intersections_those_with_the_lowest_rates_are_listed(tmp_path):
     assert grid.note.startswith("the 12 of 41 groups with the lowest rates; all are in the file")
 
 
-def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, report):
-    answers = [each for each in summarised(audited).answers if each.known]
+def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(measured_audit, report):
+    answers = [each for each in summarised(measured_audit).answers if each.known]
     summary = [each.said for each in answers]
     repaired = {e.said.sentence for e in answers if e.question is Question.MITIGATION}
     assert repaired
@@ -101,7 +89,7 @@ def test_it_is_about_the_audited_model_and_not_about_a_repaired_one(audited, rep
     assert not any("mitigat" in cell.lower() for row in metrics.rows for cell in row)
 
 
-def test_a_short_report_refers_to_no_section_that_it_has_not(audited, report, tmp_path):
+def test_a_short_report_refers_to_no_section_that_it_has_not(measured_audit, report, tmp_path):
     metrics = blocks_of(section_of(report, "card-metrics"), "Grid")[0]
     assert metrics.header == ("Metric", "What it shows", "Evidence")
     table = read_table(write_people(tmp_path / "credit.csv"))
@@ -112,7 +100,7 @@ def test_a_short_report_refers_to_no_section_that_it_has_not(audited, report, tm
         Store.create(tmp_path / "decided.fairdesk", spec, table) as decided,
     ):
         measured(decided, "groups", (TABLE,))
-        for store in (audited, empty, decided):
+        for store in (measured_audit, empty, decided):
             assert not re.search(r"sections? [\d.)N]", text_of(store, CARD))
 
 

@@ -18,6 +18,7 @@ from tests.certify.populations import (
     SEEDS,
     box_of,
     drawn_space,
+    form_of,
     inside,
     peopled,
     rows_of,
@@ -33,28 +34,14 @@ GRID = 64
 @settings(max_examples=many(200))
 def test_shares_are_never_above_the_truth(seed: int) -> None:
     space, rng = drawn_space(seed)
-    points, weights = weights_of(space)
-    low, high = box_of(space, rng)
-    slope = rng.normal(0, 1, len(space.axes))
-    tables, start = [np.empty(0)], np.full(len(space.axes), -1, dtype=np.int64)
-    terms = points * slope
-    for i in range(len(space.axes)):
-        if rng.random() < 0.5:
-            start[i] = sum(map(len, tables))
-            table = rng.normal(0, 3, space.axes[i].count)
-            tables.append(table[low[i] : high[i] + 1])
-            terms[:, i] = table[points[:, i]]
-            slope[i] = 0.0
-    sums = terms.sum(axis=1)
-    box = inside(points, low, high)
+    given_to, sums, box, weights = form_of(space, rng)
     whole = total_of(weights, box)
     above, below = np.quantile(sums[box], rng.random()), np.quantile(sums[box], rng.random())
     after, before = np.sort(np.quantile(sums[box], rng.random(2)))
-    tree = space.people.tree
     grid = int(rng.choice([GRID, steps_for(space), 700]))
     told = tree_shares(
-        *(tree, low, high, space.people.everything, slope, np.concatenate(tables), start),
-        *(above, below, after, before, grid, tree_room(tree, grid)),
+        *(*given_to, above, below, after, before, grid),
+        tree_room(space.people.tree, grid),
     )
     tiny = 1e-12  # the sums here are rounded too
     for share, which in zip(

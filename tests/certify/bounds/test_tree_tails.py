@@ -11,27 +11,8 @@ from hypothesis import given, settings
 from fairdesk.certify.bounds.tree_kernels import tree_room
 from fairdesk.certify.bounds.tree_tails import tree_moments, tree_tail
 from tests.certify.bounds.test_tree_kernels import GRID
-from tests.certify.populations import SEEDS, box_of, drawn_space, inside, total_of, weights_of
+from tests.certify.populations import SEEDS, drawn_space, form_of, total_of, weights_of
 from tests.sizes import many
-
-
-def form_of(space, rng):
-    """Draw a form, and a box: what the loops are given, its values there, and what they weigh."""
-    points, weights = weights_of(space)
-    low, high = box_of(space, rng)
-    slope = rng.normal(0, 1, len(space.axes))
-    tables, start = [np.empty(0)], np.full(len(space.axes), -1, dtype=np.int64)
-    terms = points * slope
-    for i in range(len(space.axes)):
-        if rng.random() < 0.5:
-            start[i] = sum(map(len, tables))
-            table = rng.normal(0, 3, space.axes[i].count)
-            tables.append(table[low[i] : high[i] + 1])
-            terms[:, i] = table[points[:, i]]
-            slope[i] = 0.0
-    people = space.people
-    given_to = people.tree, low, high, people.everything, slope, np.concatenate(tables), start
-    return given_to, terms.sum(axis=1), inside(points, low, high), weights
 
 
 @given(SEEDS)

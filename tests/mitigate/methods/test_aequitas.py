@@ -55,10 +55,23 @@ def test_it_ends_when_two_in_a_row_are_worse_than_the_best(monkeypatch, mitigati
     )
 
 
-def test_one_that_is_worse_does_not_end_it(monkeypatch, mitigation):
-    told = play(monkeypatch, mitigation, script(0.25, 0.2, 0.25, 0.15, 0.18, 0.1))
-    assert told.verdicts == ["worse", "open", "worse", "better", "worse", "better"]
-    assert told.repair.chosen == 7
+@pytest.mark.parametrize(
+    ("shares", "verdicts", "chosen"),
+    [
+        # one that is worse does not end it
+        ((0.25, 0.2, 0.25, 0.15, 0.18, 0.1), "worse open worse better worse better", 7),
+        # an improvement begins the count anew
+        ((0.15, 0.14, 0.14, 0.11, 0.11, 0.11), "better open open better open open", 5),
+        # it does not give up before anything helped
+        ((0.2, 0.2, 0.2, 0.2, 0.15, 0.1), "open open open open better better", 7),
+        # small steps add up: what is not shown beside the best does not become the best
+        ((0.19, 0.17, 0.16, 0.14, 0.14, 0.14), "open better open better open open", 5),
+    ],
+)
+def test_it_goes_on_as_long_as_it_may_help(monkeypatch, mitigation, shares, verdicts, chosen):
+    told = play(monkeypatch, mitigation, script(*shares))
+    assert told.verdicts == verdicts.split()
+    assert told.repair.chosen == chosen
 
 
 def test_before_one_has_helped_all_are_tried(monkeypatch, mitigation):
@@ -94,24 +107,6 @@ def test_it_ends_after_three_that_bring_nothing_once_one_has_helped(monkeypatch,
         f"With {', '.join(others)} and {last} rows added, results were not significantly better "
         f"than with {first}."
     )
-
-
-def test_an_improvement_begins_the_count_anew(monkeypatch, mitigation):
-    told = play(monkeypatch, mitigation, script(0.15, 0.14, 0.14, 0.11, 0.11, 0.11))
-    assert told.verdicts == ["better", "open", "open", "better", "open", "open"]
-    assert told.repair.chosen == 5
-
-
-def test_it_does_not_give_up_before_anything_helped(monkeypatch, mitigation):
-    told = play(monkeypatch, mitigation, script(0.2, 0.2, 0.2, 0.2, 0.15, 0.1))
-    assert told.verdicts == [*["open"] * 4, "better", "better"]
-    assert told.repair.chosen == 7
-
-
-def test_small_steps_add_up_against_the_best(monkeypatch, mitigation):
-    """What is not shown beside the best does not become the best."""
-    told = play(monkeypatch, mitigation, script(0.19, 0.17, 0.16, 0.14, 0.14, 0.14))
-    assert told.verdicts == ["open", "better", "open", "better", "open", "open"]
 
 
 def test_a_portion_that_costs_too_much_is_not_chosen(monkeypatch, mitigation):

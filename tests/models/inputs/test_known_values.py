@@ -21,7 +21,6 @@ from sklearn.preprocessing import LabelEncoder, OneHotEncoder, OrdinalEncoder, S
 from sklearn.tree import DecisionTreeClassifier
 
 from fairdesk.audit.runs.inspection import Subject, inspect
-from fairdesk.audit.worker.client import Worker
 from fairdesk.data.table import AS_THEY_ARE, ColumnReading, Kind
 from fairdesk.models.inputs.input_check import attributes_for
 from fairdesk.models.inputs.one_hot import Values
@@ -33,13 +32,6 @@ ENCODERS = {
     "strict": lambda: OneHotEncoder(handle_unknown="error"),
     "ordinal": lambda: OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
 }
-
-
-@pytest.fixture(scope="module")
-def worker(shared_guests):
-    worker = Worker()
-    yield worker
-    worker.close()
 
 
 def people(**columns):

@@ -55,13 +55,6 @@ PEOPLE.loc[::15, "debts"] = None
 NUMBERS, NAMES = ["age", "income", "debts", "zip"], ["sex", "job", "member"]
 
 
-@pytest.fixture(scope="module")
-def worker(shared_guests):
-    worker = Worker()
-    yield worker
-    worker.close()
-
-
 def pipeline():
     return make_pipeline(
         make_column_transformer(

@@ -14,30 +14,11 @@ from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.compare.page import budget_text
 from fairdesk.gui.workspace.queue import runner
-from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.models.model import Capability
 from fairdesk.results.individual import GradientFidelity
 from tests.gui.auditing import FakeWorker, make_audit
 
 RUN = RunSpec("uniform", {"samples": 600}, seed=5)
-
-
-@pytest.fixture
-def opened(qtbot):
-    made = []
-
-    def make(path):
-        workspace = Workspace(Store.open(path))
-        made.append(workspace)
-        qtbot.addWidget(workspace)
-        workspace.resize(1280, 800)
-        workspace.show()
-        qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
-        return workspace
-
-    yield make
-    for each in made:
-        each.close_audit()
 
 
 @pytest.fixture

@@ -14,13 +14,12 @@ from fairdesk.gui.workspace.common.blocks_view import StatementView
 from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES, SHARE, shares
 from fairdesk.gui.workspace.overview.page import ESTIMATE, next_step
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.results.events import Progress
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
 from fairdesk.wording.figures import share_cell
 from tests import phrases
-from tests.gui.auditing import make_audit, said_of
+from tests.gui.auditing import said_of
 
 BOTH = ("age", "sex")
 DOMAIN = Share(
@@ -49,29 +48,6 @@ def measure(path, method, figures, state="done"):
         if state != "running":
             store.end_run(run, state)
         return run
-
-
-@pytest.fixture
-def path(tmp_path):
-    return make_audit(tmp_path)
-
-
-@pytest.fixture
-def opened(qtbot):
-    made = []
-
-    def make(path):
-        workspace = Workspace(Store.open(path))
-        made.append(workspace)
-        qtbot.addWidget(workspace)
-        workspace.resize(1280, 800)
-        workspace.show()
-        qtbot.waitUntil(lambda: workspace._session.loaded, timeout=10_000)
-        return workspace
-
-    yield make
-    for each in made:
-        each.close_audit()
 
 
 def said(workspace):
