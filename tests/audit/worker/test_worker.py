@@ -378,18 +378,21 @@ def test_pause_and_resume(audit, worker):
 
     thread = threading.Thread(target=go_on)
     thread.start()
-    time.sleep(0.5)
-    count = len(seen)
+    count = -1
+    while count != len(seen):  # what was on its way has come
+        count = len(seen)
+        time.sleep(1.0)
     # longer than a running search may take for a step
     time.sleep(5.5)
     assert len(seen) == count
     assert states[-1]
     worker.resume()
     assert not worker.paused
-    time.sleep(1.0)
+    while len(seen) == count and thread.is_alive():
+        time.sleep(0.01)
     assert len(seen) > count
     worker.stop()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 
