@@ -156,6 +156,7 @@ def audit(
     folder: Path,
     watch: Callable[[RunState], None],
     stopped: Callable[[], bool] = lambda: False,
+    began: float | None = None,
 ) -> Outcome:
     """Make an audit and write its files.
 
@@ -171,6 +172,8 @@ def audit(
         phase. Before the first run, states of no run (number 0) whose phase says what goes on.
     stopped : callable, optional
         Tells whether the audit is to end, also where that was said while the worker did nothing.
+    began : float, optional
+        From when its time limit counts, by `time.monotonic`; from now on when left out.
 
     Raises
     ------
@@ -181,7 +184,8 @@ def audit(
     with concerning("out"):
         make_folder(folder)
     with closing(PairFiles()) as pair_files:
-        return _audit(worker, pair_files, question, folder, watch, stopped)
+        time_left = TimeLeft(question.limit, began)
+        return _audit(worker, pair_files, question, folder, watch, stopped, time_left)
 
 
 def _audit(
@@ -191,6 +195,7 @@ def _audit(
     folder: Path,
     watch: Callable[[RunState], None],
     stopped: Callable[[], bool],
+    time_left: TimeLeft,
 ) -> Outcome:
     # where no method was asked for, the report still counts groups
     state = RunState(0, "groups", "running", phase="opening the data and the model")
@@ -216,7 +221,7 @@ def _audit(
         refused: list[str] = []
         not_begun: list[str] = []
         left = list(runs)
-        time_left = TimeLeft(question.limit)
+        time_left.note("")
         while left and not stopped() and state.state != "stopped":
             run = left.pop(0)
             if (seconds_left := time_left.seconds) is not None:

@@ -39,22 +39,30 @@ _WEIGHTS = {
 _OWN_WEIGHTS = {"neighbourhoods": 1.0}
 #: A search for pairs ends once it has found no new one for so much of its time.
 _IDLE = 1 / 3
-#: What is kept for the files and the report.
+#: What is kept for the files and the report: a part, and before that so many seconds of the whole
+#: time limit, or this share where that is less.
 _REPORT = 1.0
+_FILES_SECONDS, _FILES_SHARE = 2.5, 0.2
 
 
 class TimeLeft:
-    """How much of an audit's time is left: what comes before a method can begin takes none of it.
+    """How much of an audit's time methods have left.
+
+    The time is the auditor's: the start of the program, opening data and model, files and report
+    are a part of it. Only what is compiled, or loaded for a method, takes none of it.
 
     Parameters
     ----------
     limit : float, optional
-        The whole audit's, in seconds, from now on: the first method can begin.
+        The whole audit's, in seconds.
+    began : float, optional
+        When the auditor asked for it, by `time.monotonic`; now when left out.
     """
 
-    def __init__(self, limit: float | None) -> None:
-        self._limit, self._began, self._phase = limit, monotonic(), ""
-        self._noted = self._began
+    def __init__(self, limit: float | None, began: float | None = None) -> None:
+        self._limit = limit and limit - min(_FILES_SECONDS, _FILES_SHARE * limit)
+        self._phase, self._noted = "", monotonic()
+        self._began = self._noted if began is None else began
 
     def note(self, phase: str) -> None:
         """Note what the audit is doing now."""

@@ -263,7 +263,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     with stoppable_worker(arguments.cluster) as (worker, stopped):
         question = _confirmed(worker, question)
         with progress_bar(question.limit, quiet=arguments.quiet) as bar:
-            outcome = audit(worker, question, arguments.out, bar, stopped)
+            outcome = audit(worker, question, arguments.out, bar, stopped, arguments.began)
     if arguments.json:
         print_json(_figures(outcome), arguments.json, "runs")
     met = show(finished_of(outcome), arguments)

@@ -60,21 +60,27 @@ def parser() -> Parser:
     return parser
 
 
-def parse(argv: Sequence[str]) -> argparse.Namespace:
+#: Opens the window on a file, or without one; gives the exit code.
+Opening = Callable[[str | None], int]
+
+
+def parse(argv: Sequence[str], began: float | None = None) -> argparse.Namespace:
     """Read a command line; a wrong one ends the process with a line that says why."""
-    arguments = parser().parse_args(argv)
+    arguments = parser().parse_args(argv, argparse.Namespace(began=began))
     if check := _CHECKS.get(arguments.command):
         check(arguments)
     return arguments
 
 
-def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
+def run(argv: Sequence[str], open_window: Opening, began: float | None = None) -> int:
     """Do what the command line says.
 
     Parameters
     ----------
     open_window : callable
         Opens the window on a file, or without one; gives the exit code.
+    began : float, optional
+        When the command was given, by `time.monotonic`: a time limit counts from then on.
 
     Returns
     -------
@@ -87,7 +93,7 @@ def run(argv: Sequence[str], open_window: Callable[[str | None], int]) -> int:
         On Ctrl-C or SIGTERM, unless a search runs: that is then stopped, and what it found is
         written.
     """
-    arguments = parse(argv)
+    arguments = parse(argv, began)
     if arguments.command in (None, "open"):
         return open_window(getattr(arguments, "file", None))
     with sigterm_as_ctrl_c(), _log_file() as log_file:

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -22,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         The exit code. Wrong arguments end the process with code 2 instead.
     """
+    began = monotonic()
     _open_missing_streams()
     arguments = sys.argv[1:] if argv is None else list(argv)
     match arguments:
@@ -38,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # the numeric libraries behind it would keep the window from the screen
         from fairdesk.cli.commands import run  # noqa: PLC0415
 
-        return run(arguments, _open_window)
+        return run(arguments, _open_window, began)
     except KeyboardInterrupt:
         sys.stderr.write("fairdesk: Stopped.\n")
         return 128 + signal.SIGINT  # as shells do

@@ -75,10 +75,23 @@ def test_a_search_for_pairs_ends_where_it_finds_nothing_new():
 def test_what_comes_before_a_method_takes_none_of_the_limit(before, monkeypatch):
     now = [100.0]
     monkeypatch.setattr(standard, "monotonic", lambda: now[0])
-    left = TimeLeft(60.0)
+    left = TimeLeft(62.5)
     for seconds, phase in ((2.0, "global"), (300.0, before), (50.0, before), (1.0, "random")):
         now[0] += seconds
         left.note(phase)
     now[0] += 3.0
     assert left.seconds == 60.0 - 2.0 - 3.0
     assert TimeLeft(None).seconds is None
+
+
+def test_the_time_limit_is_the_auditors(monkeypatch):
+    """The start takes its part, and something is kept for the files, less of a short limit."""
+    now = [100.0]
+    monkeypatch.setattr(standard, "monotonic", lambda: now[0])
+    left = TimeLeft(15.0, began=96.0)
+    now[0] += 2.0
+    # opening data and model was no loading of a method, whatever comes next
+    left.note("")
+    left.note(next(iter(NOT_BEGUN)))
+    assert left.seconds == 15.0 - 2.5 - 6.0
+    assert TimeLeft(5.0).seconds == 4.0
