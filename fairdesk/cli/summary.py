@@ -26,10 +26,9 @@ from fairdesk.audit.store.records import Agreement, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.log import recorded_agreement, recorded_note
 from fairdesk.cli.terminal import table_lines
-from fairdesk.document import blocks, proofs, subgroups
+from fairdesk.document import blocks, comparison, mitigation, proofs, shares, subgroups
 from fairdesk.document.answers import answers
 from fairdesk.document.board import board
-from fairdesk.document.shares import study_sentences
 from fairdesk.report.content.status import standing
 from fairdesk.report.export.exports import GROUP_FILES
 from fairdesk.results.events import Metric
@@ -219,10 +218,10 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
     """Return a row for each attribute and all together: name, count, share, losses and gains."""
     spec, run = audit.spec, best_run(Question.SHARE, audit.runs)
     held = () if run is None else comparisons.shares_of(run.figures)
-    shares = sorted((each for each in held if each.whom == "data"), key=lambda s: len(s.attributes))
+    found = sorted((each for each in held if each.whom == "data"), key=lambda s: len(s.attributes))
     beside, rows = () if run is None else run.figures, list[tuple[str, ...]]()
-    for share in shares:
-        if len(share.attributes) in (1, len(shares[-1].attributes)):
+    for share in found:
+        if len(share.attributes) in (1, len(found[-1].attributes)):
             answered = comparisons.is_answered(spec, share)
             cells = _counts(share, beside) if answered else _open(spec, share, beside)
             name, short = words.together(share.attributes), "any of these"
@@ -286,7 +285,7 @@ def change_notes(audit: Finished) -> Iterator[str]:
     ]
     yield words.capital("; ".join(along))
     yield comparisons.alone_sentence(spec, max(told, key=lambda s: len(s.attributes)), run.figures)
-    yield from study_sentences(spec, run.figures, decision_tables(audit.runs))
+    yield from shares.study_sentences(spec, run.figures, decision_tables(audit.runs))
     for share in comparisons.shares_of(run.figures):
         if share.whom == "data" and not comparisons.is_answered(spec, share):
             yield figures.share_statement(spec, share, run.figures).sentence
@@ -334,7 +333,7 @@ def results(audit: Finished, *, counted: bool) -> Iterator[tuple[str, str]]:
         yield _LEADS[each.question], text
     for run in audit.runs:
         if method_named(run.method).answers is QuestionKind.DIAGNOSIS:
-            yield "SEARCH", figures.headline(audit.spec, run).sentence
+            yield "SEARCH", comparison.diagnosed(comparison.likened(run))
     tabled = (Question.GROUPS,) if counted else (Question.GROUPS, Question.SHARE)
     for each in audit.answers:
         if each.question in tabled and not each.known and audit.spec.domain.grouping:
@@ -363,29 +362,40 @@ def run_lines(audit: Finished, *, tabled: bool) -> Iterator[str]:
 
 def _run_lines(audit: Finished, run: RunRecord, *, short: bool) -> tuple[str, ...]:
     """Say what came of one run; shortly where there are several."""
-    spec, title = audit.spec, METHODS[run.spec.method].title
-    share = audit.plausible.get(run.id)
+    title, share = METHODS[run.spec.method].title, audit.plausible.get(run.id)
+    told = [each for block in _composed(audit, run) for each in _told(block)]
+    told = told or [figures.no_result(run)]
     effort = f"{words.capital(figures.effort(run))}."
-    if method_named(run.method).answers is QuestionKind.PROOF:
-        said = proofs.compose(spec, run, audit.runs, decision_tables(audit.runs))
-        sentences = [each for block in said for each in _told(block)]
-        if short and isinstance(said[0], blocks.Statement):
-            return (f"{title}: {sentences[0]} {effort}",)
-        sentences.append(VERDICTS)
-    else:
-        headline = figures.headline(spec, run, None if share is None else share.reference)
-        if short and headline.value:
-            return (f"{title}: {headline.sentence} {effort}",)
-        found = figures.sentences(spec, run.figures)
-        sentences = [headline.sentence, *figures.alone_sentences(spec, run)]
-        sentences += [each for each in found if each not in headline.sentence]
+    if short:
+        return (f"{title}: {told[0]} {effort}",)
     return (
-        *([f"{title}:"] if short else []),
-        *sentences,
+        *told,
         *([plausible_pairs(share).sentence] if share is not None else []),
         *([run.message] if run.state == "done" and run.message else []),
         effort,
     )
+
+
+def _composed(audit: Finished, run: RunRecord) -> Sequence[blocks.Block]:
+    """Return what came of a run as the window and the report have it."""
+    spec, tables = audit.spec, decision_tables(audit.runs)
+    match method_named(run.method).answers:
+        case QuestionKind.PROOF:
+            made = proofs.compose(spec, run, audit.runs, tables)
+            return [*made, blocks.Text(VERDICTS)]
+        case QuestionKind.SHARE:
+            return shares.compose(spec, run, tables)
+        case QuestionKind.GROUPS:
+            return subgroups.compose(spec, run, tables, {})
+        case QuestionKind.REPAIR:
+            return mitigation.compose(spec, run)
+        case QuestionKind.DIAGNOSIS:
+            return comparison.diagnosis(comparison.likened(run))
+        case QuestionKind.RATES | QuestionKind.EXAMPLES:
+            share = audit.plausible.get(run.id)
+            said = figures.headline(spec, run, None if share is None else share.reference)
+            alone = map(blocks.Text, figures.alone_sentences(spec, run))
+            return [blocks.stated(said), *alone, *comparison.phases([run])]
 
 
 def _told(block: blocks.Block) -> Iterator[str]:

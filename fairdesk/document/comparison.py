@@ -289,6 +289,16 @@ def diagnosis(measured: Sequence[GradientFidelity], key: str = "diagnosis") -> l
     ]
 
 
+def likened(run: RunRecord | RunState) -> list[GradientFidelity]:
+    """Return what a run measured of a search's estimates, size by size."""
+    return [each for each in run.figures if isinstance(each, GradientFidelity)]
+
+
+def diagnosed(measured: Sequence[GradientFidelity]) -> str:
+    """Say how far estimates hold, or without true ones what was found; empty of nothing."""
+    return "".join(each.lead for each in diagnosis(measured) if isinstance(each, Text))
+
+
 def _agreements(compared: Sequence[GradientFidelity]) -> list[str]:
     """Say how well the estimate holds with the size that serves best."""
     if not compared:

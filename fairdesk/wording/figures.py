@@ -6,7 +6,7 @@ and stops when they like. A share is of people who could be, never of a search's
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
@@ -19,10 +19,8 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Metric
-from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import (
     ExcessChange,
-    GradientFidelity,
     RandomBaseline,
     SearchPhase,
     Share,
@@ -31,7 +29,6 @@ from fairdesk.results.proofs import Proven, exactly
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.groups import sentences as group_words
-from fairdesk.wording.groups.subgroups import gap_statement
 from fairdesk.wording.language import Evidence, Statement, fixed, say, say_many, unmeasured
 from fairdesk.wording.proofs import (
     NOT_MEANT,
@@ -78,8 +75,6 @@ _INSTANCES = fixed(
         "perturbed": "Perturbed data rows",
     }
 )
-#: What is compared of two ways to find a direction.
-_LIKE = fixed(("gradients", "directions", "odds"))
 #: What the phases of a search are called in a table.
 _PHASES = fixed(
     {
@@ -434,35 +429,6 @@ def perturbed_sentence(spec: AuditSpec, shares: Iterable[Share]) -> str:
     )
 
 
-def likeness_sentence(likeness: GradientFidelity) -> str:
-    """Say how well one perturbation size serves."""
-    values = {
-        "size": words.short(likeness.size, 2),
-        "pairs": say_many(likeness.found, "{n} discriminatory pair[|s]"),
-        "tested": words.tested(likeness.tried),
-    }
-    if likeness.gradients is None:
-        return say(
-            "Perturbation size {size}: a short search found {pairs} among {tested}.",
-            **values,
-        )
-    cosines = [
-        f"{say(what)} {words.number(value, 2)}"
-        for what, value in zip(
-            _LIKE,
-            (likeness.gradients, likeness.directions, likeness.probabilities),
-            strict=True,
-        )
-        if value is not None
-    ]
-    return say(
-        "Perturbation size {size}: cosine similarity of {cosines}; a short search found "
-        "{pairs} among {tested}.",
-        cosines=words.joined(cosines),
-        **values,
-    )
-
-
 def phases_of(figures: Sequence[Metric]) -> tuple[SearchPhase, ...]:
     """Return the counts of each phase of a search, where there are any."""
     return tuple(each for each in figures if isinstance(each, SearchPhase))
@@ -483,54 +449,6 @@ def phase_cells(phase: SearchPhase | None) -> tuple[str, ...]:
         words.percent(phase.found, phase.tried, 1) if phase.tried else "",
         words.number(phase.paths) if phase.all_paths else "",
     )
-
-
-def phase_sentences(phases: Sequence[SearchPhase]) -> Iterator[str]:
-    """Say what each phase of a search came to, and how many paths they reached together."""
-    for each in phases:
-        yield say(
-            "{phase}: {pairs} among {tested}.",
-            phase=phase_name(each.phase),
-            pairs=say_many(each.found, "{n} discriminatory pair[|s]"),
-            tested=words.tested(each.tried),
-        )
-    if phases and phases[0].all_paths:
-        yield say(
-            "The instances tested reach {paths} of {all} paths of a decision tree fitted to the "
-            "model’s decisions.",
-            paths=words.number(sum(each.paths for each in phases)),
-            all=words.number(phases[0].all_paths),
-        )
-
-
-def sentences(spec: AuditSpec, figures: Sequence[Metric]) -> tuple[str, ...]:
-    """Say everything that was measured, a sentence or two each; of proofs nothing.
-
-    What these say depends on other runs, see `fairdesk.document.proofs`.
-    """
-    out: list[str] = []
-    excluded = True
-    uncompared = [each for each in comparisons.shares_of(figures) if each not in figures]
-    for figure in (*uncompared, *figures):
-        match figure:
-            case Share():
-                said = share_statement(spec, figure, figures, excluded=excluded).sentence
-                out += filter(None, (said, anytime_sentence(figure)))
-                excluded = excluded and figure.whom != "data"
-            case Repeatability():
-                out.append(repeatability_sentence(figure))
-            case ExcessChange():
-                out.append(excess_statement(spec, figure).sentence)
-            case GroupGap():
-                out.append(gap_statement(spec, figure).sentence)
-            case GradientFidelity():
-                out.append(likeness_sentence(figure))
-    out += phase_sentences(phases_of(figures))
-    shares = [each for each in figures if isinstance(each, Share)]
-    out += filter(None, [perturbed_sentence(spec, shares), quote_sentence(spec, shares)])
-    out += group_words.sentences(spec, figures)
-    out += mitigation_words.sentences(spec, figures)
-    return tuple(out)
 
 
 def tells_of_people(run: RunRecord) -> bool:
@@ -708,10 +626,7 @@ def headline(
             shown = [each for each in run.figures if not _of_people(each)]
             said, beside = certified_statement(spec, run, shown)
             said = said.with_more(*beside)
-        case QuestionKind.DIAGNOSIS:
-            found = sentences(spec, run.figures)
-            said = unmeasured(found[0] if found else no_result(run))
-        case QuestionKind.GROUPS | QuestionKind.RATES:
+        case QuestionKind.GROUPS | QuestionKind.RATES | QuestionKind.DIAGNOSIS:
             said = group_words.headline(spec, run.figures) or unmeasured(no_result(run))
         case QuestionKind.REPAIR:
             said = mitigation_words.headline(spec, run.figures)

@@ -370,18 +370,22 @@ def test_terms_are_told_with_their_flips(spec):
     never = TermRate("gender", "queer", 0, 0, 0.0, 0, 0)
     assert term_words.term_sentence(spec, never).startswith("No text could be tested with “queer”")
     other = TermRate("gender", "straight", 3, 500, 0.61, 200, 62)
-    (told,) = group_words.sentences(spec, (never, other, term))
-    assert plain(told).startswith("In 62 of 200 texts with a term of gender, the decision changes")
-    assert plain(told).endswith("decided “yes” ranges from 41.2 % (“gay”) to 61.0 % (“straight”).")
+
+    def told(*terms):
+        (alike,) = term_words.by_category(terms)
+        return plain(term_words.category_statement(spec, alike).sentence)
+
+    said = told(never, other, term)
+    assert plain(said).startswith("In 62 of 200 texts with a term of gender, the decision changes")
+    assert plain(said).endswith("decided “yes” ranges from 41.2 % (“gay”) to 61.0 % (“straight”).")
     # nobody is taken for the only one
     alike = [msgspec.structs.replace(other, term=name) for name in ("male", "female")]
-    (told,) = group_words.sentences(spec, (term, other, *alike))
-    assert plain(told).endswith("to 61.0 % (“straight” and 2 others).")
+    assert told(term, other, *alike).endswith("to 61.0 % (“straight” and 2 others).")
 
 
 def test_a_category_of_terms_that_all_fare_alike_is_told_so(spec):
     terms = [TermRate("age", name, 1, 50, 0.5, 50, 0) for name in ("old", "young")]
-    (told,) = group_words.sentences(spec, terms)
+    told = term_words.category_statement(spec, terms).sentence
     assert plain(told).endswith("of age. The share decided “yes” is 50.0 % with every term.")
 
 
@@ -444,9 +448,9 @@ def test_a_table_says_the_lowest_impact_ratio_and_who_was_left_out(spec):
     said = ratio_words.worst_statement(spec, three).sentence
     assert "; corrected p below 0.0001)" in plain(said)
     # of which test they are is said once, after all of them
-    told = group_words.sentences(spec, (three, three))
-    assert told[-1] == words.TESTED[True]
-    assert group_words.sentences(spec, (TABLE,))[-1] == words.TESTED[False]
+    assert ratio_words.tested((three, three)) == (words.TESTED[True],)
+    assert ratio_words.tested((TABLE,)) == (words.TESTED[False],)
+    assert ratio_words.tested(()) == ()
     assert [plain(each) for each in ratio_words.table_sentences(spec, TABLE)] == [
         (
             "Excluded: 12 applicants whose group is not recorded and 3 applicants (a value that "

@@ -34,8 +34,7 @@ from fairdesk.report.content.material import Material, not_run
 from fairdesk.report.sections.compared import compared_blocks
 from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.results.events import Metric
-from fairdesk.results.groups import GroupGap
-from fairdesk.results.individual import GradientFidelity, SearchPhase, Share
+from fairdesk.results.individual import ExcessChange, Share
 from fairdesk.wording import comparisons, figures, language, words
 from fairdesk.wording.language import fixed, say
 from fairdesk.wording.pairs import plausible_pairs
@@ -313,12 +312,12 @@ def _run_blocks(
         blocks.append(msgspec.structs.replace(held, optional=listed))
     elif counted and not grouped and counted[0] not in (*measured, *told):
         blocks.append(Text(figures.share_statement(spec, counted[0], run.figures).sentence))
-    told_apart = Share | SearchPhase | GroupGap | GradientFidelity
-    others = [each for each in run.figures if not isinstance(each, told_apart)]
     blocks += grouped
-    likened = [each for each in run.figures if isinstance(each, GradientFidelity)]
-    blocks += comparison.diagnosis(likened, f"diagnosis-{run.id}")
-    blocks += [Text(each) for each in figures.sentences(spec, others)]
+    blocks += comparison.diagnosis(comparison.likened(run), f"diagnosis-{run.id}")
+    if each := figures.changed_answers(run):
+        blocks.append(Text(each))
+    excess = (each for each in run.figures if isinstance(each, ExcessChange))
+    blocks += [Text(figures.excess_statement(spec, each).sentence) for each in excess]
     facts = _facts(run)
     return [
         *blocks,

@@ -29,23 +29,17 @@ from fairdesk.wording.groups.impact_ratio import (
     lowest,
     of_main_kind,
     shown_of,
-    tested,
     worst_statement,
 )
 from fairdesk.wording.groups.subgroups import (
-    evidence_sentence,
     gap_statement,
     linear_statement,
     mined_sentence,
-    rule_set_sentence,
     widest_statement,
 )
 from fairdesk.wording.groups.terms import by_category, category_statement
 from fairdesk.wording.language import Statement, say, say_many
 from fairdesk.wording.rules import rule_phrase
-
-#: So many rule sets are told in sentences.
-MOST_TOLD = 5
 
 
 def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
@@ -110,34 +104,6 @@ def _with_lowest(
         outside=outside,
     )
     return msgspec.structs.replace(said.with_more(told), brief=f"{said.brief} {told}")
-
-
-def sentences(spec: AuditSpec, figures: Iterable[Metric]) -> tuple[str, ...]:
-    """Say what figures about groups tell; of rule sets and terms the foremost.
-
-    Of tables of groups the lowest impact ratio of each attribute, and of all together. Other
-    figures are left out, and so are THEMIS' gaps, which `figures.sentences` tells.
-    """
-    figures = tuple(figures)
-    out: list[str] = []
-    for mined, sets in mined_with(figures):
-        out.append(mined_sentence(spec, mined))
-        out += [
-            f"{rule_set_sentence(spec, each)}. "
-            f"{words.capital(evidence_sentence(spec, each, mined))}"
-            for each in leaders(sets)[:MOST_TOLD]
-            if each.score
-        ]
-        out += mined.notes
-    out += [category_statement(spec, terms).sentence for terms in by_category(figures)]
-    lines = [each for each in figures if isinstance(each, LinearGroup)]
-    out += [linear_statement(spec, each).sentence for each in lines]
-    tables = [each for each in figures if isinstance(each, GroupTable)]
-    shown = [each for each in tables if len(each.attributes) == 1]
-    together = [each for each in of_main_kind(spec, tables) if len(each.attributes) > 1]
-    shown += sorted(together, key=lambda each: -len(each.attributes))[:1]
-    out += [worst_statement(spec, each).sentence for each in shown]
-    return (*out, say(words.FOUR_FIFTHS), *tested(shown)) if shown else tuple(out)
 
 
 def looked_at(figures: Iterable[Metric]) -> str:
