@@ -29,7 +29,7 @@ from fairdesk.wording import proofs as proof_words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.impact_ratio import worst_of
 from fairdesk.wording.groups.tables import counted_sentence, rate_of
-from fairdesk.wording.language import Evidence, Statement, fixed, say
+from fairdesk.wording.language import Evidence, Statement, say
 from fairdesk.wording.pairs import NARROW
 from fairdesk.wording.proofs import proven_fractions, proven_of
 from fairdesk.wording.rules import combination_text
@@ -56,29 +56,24 @@ class Question(Enum):
         return say(_MISSING[self.value])
 
 
-_TITLES = fixed(
-    {
-        "groups": "How do outcomes differ between groups?",
-        "share": "How often does the decision depend on a protected attribute?",
-        "example": "What does such a case look like?",
-        "certain": "What is proven beyond the data?",
-        "subgroups": "Which subgroups stand out?",
-        "mitigation": "What did the mitigation change?",
-    }
-)
-_MISSING = fixed(
-    {
-        "groups": "Not measured. “Group metrics” compares the selection rates of groups.",
-        "share": "Not estimated. A random-sample estimate gives the share, with a confidence "
-        "interval.",
-        "example": "Not searched. A search finds pairs of instances that differ in protected "
-        "attributes only and receive different decisions.",
-        "certain": "Not certified. Certification shows for which part of the input domain the "
-        "decision cannot change.",
-        "subgroups": "Not searched. Subgroup discovery ranks subgroups by their gap to all others.",
-        "mitigation": "No mitigation was run.",
-    }
-)
+_TITLES = {
+    "groups": "How do outcomes differ between groups?",
+    "share": "How often does the decision depend on a protected attribute?",
+    "example": "What does such a case look like?",
+    "certain": "What is proven beyond the data?",
+    "subgroups": "Which subgroups stand out?",
+    "mitigation": "What did the mitigation change?",
+}
+_MISSING = {
+    "groups": "Not measured. “Group metrics” compares the selection rates of groups.",
+    "share": "Not estimated. A random-sample estimate gives the share, with a confidence interval.",
+    "example": "Not searched. A search finds pairs of instances that differ in protected "
+    "attributes only and receive different decisions.",
+    "certain": "Not certified. Certification shows for which part of the input domain the "
+    "decision cannot change.",
+    "subgroups": "Not searched. Subgroup discovery ranks subgroups by their gap to all others.",
+    "mitigation": "No mitigation was run.",
+}
 #: The kinds of runs that answer each question.
 ANSWERING: dict[Question, tuple[QuestionKind, ...]] = {
     Question.GROUPS: (QuestionKind.RATES,),

@@ -273,17 +273,11 @@ def _counts(share: Share, beside: Sequence[Metric]) -> tuple[str, str, str]:
 
 
 def change_notes(audit: Finished) -> Iterator[str]:
-    """Yield what changes with a protected attribute, and what is not compared."""
+    """Yield which changes are enough, what the audit studies show, and what is not compared."""
     spec, run = audit.spec, best_run(Question.SHARE, audit.runs)
     told = [share for _, share in best_shares(audit.runs) if share.whom == "data"]
     if run is None or not told:
         return
-    along = [
-        f"when {each.by} changes, {name} does too{colon}{pairs}"
-        for each in spec.domain.support.companions
-        for name, colon, pairs in [comparisons.companion_text(spec.domain, each).partition(": ")]
-    ]
-    yield words.capital("; ".join(along))
     yield comparisons.alone_sentence(spec, max(told, key=lambda s: len(s.attributes)), run.figures)
     yield from shares.study_sentences(spec, run.figures, decision_tables(audit.runs))
     for share in comparisons.shares_of(run.figures):
@@ -362,12 +356,11 @@ def run_lines(audit: Finished, *, tabled: bool) -> Iterator[str]:
 
 def _run_lines(audit: Finished, run: RunRecord, *, short: bool) -> tuple[str, ...]:
     """Say what came of one run; shortly where there are several."""
-    title, share = METHODS[run.spec.method].title, audit.plausible.get(run.id)
-    told = [each for block in _composed(audit, run) for each in _told(block)]
-    told = told or [figures.no_result(run)]
+    made, share = _composed(audit, run), audit.plausible.get(run.id)
+    told = [each for block in made for each in _told(block)] or [figures.no_result(run)]
     effort = f"{words.capital(figures.effort(run))}."
     if short:
-        return (f"{title}: {told[0]} {effort}",)
+        return (f"{METHODS[run.spec.method].title}: {told[0]} {effort}",)
     return (
         *told,
         *([plausible_pairs(share).sentence] if share is not None else []),
@@ -381,8 +374,7 @@ def _composed(audit: Finished, run: RunRecord) -> Sequence[blocks.Block]:
     spec, tables = audit.spec, decision_tables(audit.runs)
     match method_named(run.method).answers:
         case QuestionKind.PROOF:
-            made = proofs.compose(spec, run, audit.runs, tables)
-            return [*made, blocks.Text(VERDICTS)]
+            return [*proofs.compose(spec, run, audit.runs, tables), blocks.Text(VERDICTS)]
         case QuestionKind.SHARE:
             return shares.compose(spec, run, tables)
         case QuestionKind.GROUPS:

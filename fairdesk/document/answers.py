@@ -138,7 +138,7 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
         tables = ratio_words.of_main_kind(spec, _tables(rated[-1].figures))
         table = _lowest(tables)
         if table is not None:
-            details = [say(words.FOUR_FIFTHS)]
+            details = [words.FOUR_FIFTHS]
             details += [_of_data(spec, each) for each in of_data if each.of != table.of]
             said = worst_statement(spec, table)
             if crossed := _with_intersection(tables, table):
@@ -148,14 +148,14 @@ def _groups(spec: AuditSpec, runs: Sequence[Run], seen: Sequence[Observed]) -> A
             return _answer(Question.GROUPS, said, details, rated[-1], rated, drawn)
     if not of_data:
         grouped = seen and spec.domain.grouping
-        none = say("No two groups can be compared.") if grouped else ""
+        none = "No two groups can be compared." if grouped else ""
         return Answer(Question.GROUPS, unmeasured(none))
     first, *rest = of_data
     more = [_of_data(spec, each) for each in rest]
     if not spec.predictions:
-        more.append(say("The model’s own decisions are not measured yet."))
+        more.append("The model’s own decisions are not measured yet.")
     said = worst_statement(spec, first)
-    more.insert(0, say(words.FOUR_FIFTHS))
+    more.insert(0, words.FOUR_FIFTHS)
     return Answer(Question.GROUPS, said, tuple(more), chart=pictures.ratios(first).chart)
 
 
@@ -187,7 +187,7 @@ def _worst_ratio(table: GroupTable) -> float:
 def _of_data(spec: AuditSpec, table: GroupTable) -> str:
     """Say the lowest impact ratio of what the data hold, shortly: the model is compared with it."""
     said = worst_statement(spec, table)
-    column = say("recorded outcomes") if table.of == "label" else say("decisions in the data")
+    column = "recorded outcomes" if table.of == "label" else "decisions in the data"
     if shown_of(table) is None:
         by = words.listed(table.attributes)
         return say("In the {column}, no group by {by} is shown to differ.", column=column, by=by)
@@ -277,9 +277,7 @@ def _counted(runs: Sequence[Run], *, one: bool) -> str:
         pairs_found(runs),
         "[It is the only discriminatory pair found|One of {n} pairs found: examples, not a rate].",
     )
-    alone = (
-        say("In others the change may be the opposite.") if one and pairs_found(runs) > 1 else ""
-    )
+    alone = "In others the change may be the opposite." if one and pairs_found(runs) > 1 else ""
     return f"{found} {alone}".rstrip()
 
 

@@ -19,42 +19,38 @@ from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording.decisions import name_of, outcome_text
 from fairdesk.wording.groups.impact_ratio import error_gap, higher_of, shown_of, worst_of
 from fairdesk.wording.groups.tables import people, reference_of
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 
 #: So many protected attributes are compared: those with the lowest ratios.
 _ATTRIBUTES = 2
 #: Groups that are too small to judge and named.
 _NAMED = 3
 #: Ratios that have a name.
-_FRACTIONS = fixed(
-    (
-        (0.1, "a tenth of the rate"),
-        (0.125, "an eighth of the rate"),
-        (1 / 6, "a sixth of the rate"),
-        (0.2, "a fifth of the rate"),
-        (0.25, "a quarter of the rate"),
-        (1 / 3, "a third of the rate"),
-        (0.5, "half the rate"),
-        (2 / 3, "two thirds of the rate"),
-        (0.75, "three quarters of the rate"),
-        (0.9, "nine tenths of the rate"),
-        (1.0, "the same rate"),
-    )
+_FRACTIONS = (
+    (0.1, "a tenth of the rate"),
+    (0.125, "an eighth of the rate"),
+    (1 / 6, "a sixth of the rate"),
+    (0.2, "a fifth of the rate"),
+    (0.25, "a quarter of the rate"),
+    (1 / 3, "a third of the rate"),
+    (0.5, "half the rate"),
+    (2 / 3, "two thirds of the rate"),
+    (0.75, "three quarters of the rate"),
+    (0.9, "nine tenths of the rate"),
+    (1.0, "the same rate"),
 )
 #: How far a ratio may be from one with a name to be “about” it, of that one and at most; and below
 #: what none is near.
 _NEAR, _ABOUT, _TWENTIETH = 0.13, 0.035, 0.05
 #: How the gaps in the records are beside those of the model.
-_RECORDS = fixed(
-    {
-        "similar": "The records show such gaps too.",
-        "smaller": "In the records the gap is smaller.",
-        "larger": "In the records the gap is larger.",
-    }
-)
+_RECORDS = {
+    "similar": "The records show such gaps too.",
+    "smaller": "In the records the gap is smaller.",
+    "larger": "In the records the gap is larger.",
+}
 
 #: That the class was taken which agrees better with the records.
-_ASSUMED = fixed(
+_ASSUMED = (
     "Is the model’s “{name}” the favourable decision, “{outcome}”? This was assumed: the names of "
     "its classes do not show it."
 )
@@ -102,18 +98,18 @@ def board(
         _question(spec, compared),
         _answer(spec, compared, share, measured=bool(by_model))
         or headline(spec, runs, answers(spec, runs, seen)).sentence
-        or say("Not measured yet."),
+        or "Not measured yet.",
         tuple(_tiles(spec, compared, share)),
         _chart(compared),
         tuple(
             each
             for each in (
-                Listed(say("What is known"), tuple(_known(spec, runs, compared, share))),
+                Listed("What is known", tuple(_known(spec, runs, compared, share))),
                 Listed(
-                    say("What is not known"),
+                    "What is not known",
                     tuple(_unknown(spec, by_model or by_records, share)),
                 ),
-                Listed(say("To decide"), tuple(_decide(compared, share, asked))),
+                Listed("To decide", tuple(_decide(compared, share, asked))),
             )
             if each.items
         ),
@@ -134,7 +130,7 @@ def unsettled(spec: AuditSpec, purpose: str, log: Iterable[LogEntry]) -> tuple[s
     values = {"name": name, "outcome": outcome_text(spec, name)}
     assumed = any(entry.kind == "begun" and ASSUMED in entry.what for entry in log)
     return (
-        *([say("What is the model used for? Not stated.")] if not purpose else []),
+        *(["What is the model used for? Not stated."] if not purpose else []),
         *([say(_ASSUMED, **values)] if assumed else []),
     )
 
@@ -222,7 +218,7 @@ def _question(spec: AuditSpec, compared: Sequence[_Compared]) -> str:
         return say("Do the decisions treat all {people} equally?", people=many)
     if names:
         return say("Does the model’s decision depend on {names}?", names=words.listed(names, "or"))
-    return say("Does the model’s decision depend on who a text speaks of?")
+    return "Does the model’s decision depend on who a text speaks of?"
 
 
 def _pair(names: tuple[str, str], many: str) -> str:
@@ -242,14 +238,14 @@ def _answer(
     if not measured and compared and not spec.predictions:
         return say(
             "The model’s decisions by group are not measured yet. In the records, {said}",
-            said=rates or say("no difference between these groups is shown."),
+            said=rates or "no difference between these groups is shown.",
         )
     changing = "" if share is None else figures.share_statement(spec, share, ()).sentence
     if not compared:
         return changing
     unequal = any((each.ratio or 1.0) < FOUR_FIFTHS for each in shown)
     if not shown:
-        none = say("No difference between the selection rates of these groups is shown.")
+        none = "No difference between the selection rates of these groups is shown."
         return f"{none} {changing}".strip()
     # with equal outcomes by group, single decisions may still depend on them
     depends = share is not None and bool(share.hits)
@@ -271,19 +267,19 @@ def _rates_sentence(shown: Sequence[_Compared]) -> str:
         )
         for place, each in enumerate(shown)
     ]
-    return f"{say(', and ').join(said)}." if said else ""
+    return f"{', and '.join(said)}." if said else ""
 
 
 def fraction(ratio: float) -> str:
     """Write a ratio below one in words: ``about a quarter of the rate``."""
     if ratio < _TWENTIETH:
-        return say("less than a twentieth of the rate")
+        return "less than a twentieth of the rate"
     at, name = min(_FRACTIONS, key=lambda each: abs(each[0] - ratio))
     if abs(ratio - at) <= min(_NEAR * at, _ABOUT):
-        return say("about {fraction}", fraction=say(name))
+        return say("about {fraction}", fraction=name)
     if ratio < at:
-        return say("less than {fraction}", fraction=say(name))
-    return say("more than {fraction}", fraction=say(name))
+        return say("less than {fraction}", fraction=name)
+    return say("more than {fraction}", fraction=name)
 
 
 def _records(shown: Sequence[_Compared]) -> str:
@@ -298,7 +294,7 @@ def _records(shown: Sequence[_Compared]) -> str:
             return ""
         ratio, points = records - model, _apart(each.by_model) - _apart(each.by_records)
         sides.add("similar" if ratio * points <= 0 else "smaller" if ratio > 0 else "larger")
-    return say(_RECORDS[sides.pop() if len(sides) == 1 else "similar"])
+    return _RECORDS[sides.pop() if len(sides) == 1 else "similar"]
 
 
 def _apart(lines: tuple[GroupLine, GroupLine] | None) -> float:
@@ -433,7 +429,7 @@ def errors_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
         outcome=spec.favourable,
         group=people(spec, table, gap.line),
         best=people(spec, table, best),
-        more=say("more") if gap.difference > 0 else say("less"),
+        more="more" if gap.difference > 0 else "less",
     )
 
 
@@ -481,7 +477,7 @@ def _studied(
                 "{said}: this change does not explain why {group} are selected {rate} often",
                 said=said,
                 group=turned,
-                rate=say("less") if reverse[2] else say("more"),
+                rate="less" if reverse[2] else "more",
             )
         yield f"{said}."
 
@@ -494,7 +490,7 @@ def _more(apart: int) -> str:
 
 def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:
     if tables:
-        yield say("Why the groups differ: rates name no cause.")
+        yield "Why the groups differ: rates name no cause."
     few = [
         people(spec, table, line)
         for table in tables.values()
@@ -513,13 +509,13 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
             names=words.listed([each.attribute for each in open_ones]),
         )
     elif share is None and not spec.predictions:
-        yield say("Whether the decision depends on the protected attributes themselves.")
+        yield "Whether the decision depends on the protected attributes themselves."
     yield say(
         "Whether these {people} resemble the ones to be decided on.",
         people=words.plural(spec.person),
     )
     if spec.label and tables:
-        yield say("Whether the records are fair: they may contain past discrimination.")
+        yield "Whether the records are fair: they may contain past discrimination."
 
 
 def _decide(
@@ -527,5 +523,5 @@ def _decide(
 ) -> Iterator[str]:
     yield from asked
     if any(each.shown for each in compared) or (share is not None and share.hits):
-        yield say("Who explains the difference, and by when?")
-        yield say("May it be used until then?")
+        yield "Who explains the difference, and by when?"
+        yield "May it be used until then?"

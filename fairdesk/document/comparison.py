@@ -28,7 +28,7 @@ from fairdesk.document.blocks import (
 )
 from fairdesk.results.individual import GradientFidelity
 from fairdesk.wording import figures, words
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import say, say_many
 
 if TYPE_CHECKING:
     # reads all findings, with numeric parts that a window opens without
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 #: Of a run, ``(m, 4)``: elapsed seconds, instances tested, pairs found, queries.
 Curve = NDArray[np.float64]
 #: What the diagnostic of estimates shows, and what it cannot without true gradients.
-ESTIMATES = fixed(
+ESTIMATES = (
     "A search that sees only model outputs estimates in which direction a score changes: it "
     "changes one attribute by a small step, the perturbation size, and compares the outputs. "
     "Where the model provides its true gradients, the estimate can be compared with them: 1 "
     "is full agreement, 0 is none. This shows how well the search works here, and nothing "
     "about discrimination."
 )
-NO_GRADIENTS = fixed(
+NO_GRADIENTS = (
     "This model does not provide its gradients, so the estimate cannot be compared with true "
     "ones. The diagnostic shows only how much a short search finds with each perturbation "
     "size."
@@ -61,7 +61,7 @@ _AGREE = (
 def run_label(number: int, run: RunSpec) -> str:
     """Name a run beside others: ``MAFT (run 3)``."""
     return say(
-        "{method} (run {number})", method=say(METHODS[run.method].short_title), number=str(number)
+        "{method} (run {number})", method=METHODS[run.method].short_title, number=str(number)
     )
 
 
@@ -71,10 +71,10 @@ def _label(run: RunRecord) -> str:
 
 def course(curves: Sequence[tuple[str, Curve]], *, over_time: bool = False) -> Drawing:
     """Draw the pairs that named runs found against the queries they cost, or over time."""
-    found = say("discriminatory pairs found")
+    found = "discriminatory pairs found"
     return Drawing(
-        title=say("Discriminatory pairs found"),
-        x_title=say("seconds") if over_time else say("queries"),
+        title="Discriminatory pairs found",
+        x_title="seconds" if over_time else "queries",
         y_title=found,
         lines=tuple(
             growing(name, curve[:, 0 if over_time else 3], curve[:, 2], f"series {place}")
@@ -88,7 +88,7 @@ def course(curves: Sequence[tuple[str, Curve]], *, over_time: bool = False) -> D
 def courses(runs: Sequence[tuple[RunRecord, Curve]], key: str) -> Chart:
     """Draw what runs found by the queries that they cost."""
     drawing = course([(_label(run), curve) for run, curve in runs])
-    caption = say("Discriminatory pairs found, by queries")
+    caption = "Discriminatory pairs found, by queries"
     return chart_block(drawing, caption, key=key, evidence="example")
 
 
@@ -99,7 +99,7 @@ def compose(spec: AuditSpec, comparison: Comparison) -> list[Block]:
         lesson(comparison),
         *cautions(comparison.runs),
         results(spec, comparison),
-        Heading(say("Phases and single attributes"), appended=True),
+        Heading("Phases and single attributes", appended=True),
         *phases(comparison.runs),
         *([alone(comparison.runs, names)] if len(names) > 1 else []),
     ]
@@ -110,7 +110,7 @@ def lesson(comparison: Comparison) -> Statement:
     """State what is to be learned, the most important first."""
     runs = comparison.runs
     if not comparison.union:
-        return Statement("", say("None of these runs found a discriminatory pair."))
+        return Statement("", "None of these runs found a discriminatory pair.")
     ranked = sorted(runs, key=lambda run: -comparison.sufficient_alone(run.id))
     first, *others = (
         say(
@@ -135,7 +135,7 @@ def lesson(comparison: Comparison) -> Statement:
             "Together they found {n} different instances; {both} were found by {all}.",
             n=words.number(comparison.union),
             both=words.number(both),
-            all=say("both") if len(runs) == 2 else say("all of them"),
+            all="both" if len(runs) == 2 else "all of them",
         )
     ]
     thrifty = sorted(
@@ -161,10 +161,8 @@ def cautions(runs: Sequence[RunRecord]) -> list[Callout]:
     said = []
     if len({run.spec.budget for run in runs}) > 1:
         said.append(
-            say(
-                "The runs had different budgets: compare the lines at the same position on the "
-                "horizontal axis, not at their ends."
-            )
+            "The runs had different budgets: compare the lines at the same position on the "
+            "horizontal axis, not at their ends."
         )
     groups = {
         "Not completed: {runs}.": [run for run in runs if run.state in ("stopped", "failed")],
@@ -181,7 +179,7 @@ def cautions(runs: Sequence[RunRecord]) -> list[Callout]:
     said += [
         say(text, runs=words.joined([*map(_label, held)])) for text, held in groups.items() if held
     ]
-    return [Callout(say("Compare with care."), " ".join(said))] if said else []
+    return [Callout("Compare with care.", " ".join(said))] if said else []
 
 
 def results(spec: AuditSpec, comparison: Comparison) -> Grid:
@@ -208,7 +206,7 @@ def results(spec: AuditSpec, comparison: Comparison) -> Grid:
         rows=rows,
         widths=(1.6, *(1.0 for _ in header[1:])),
         right=tuple(range(1, len(header))),
-        caption=say("Results per run"),
+        caption="Results per run",
         key="runs-compared",
         note=say(
             "the {people} in the data were divided into {n} clusters; a cluster is reached when an "
@@ -240,11 +238,11 @@ def phases(runs: Sequence[RunRecord | RunState], key: str = "phases") -> list[Gr
     ]
     return [
         Grid(
-            header=tuple(say(header[at]) for at in kept),
+            header=tuple(header[at] for at in kept),
             rows=tuple(tuple(row[at] for at in kept) for row in rows),
             widths=tuple(2.0 if at < 2 else 1.0 for at in kept),
             right=tuple(place for place, at in enumerate(kept) if at > 1),
-            caption=say("Results per phase") if counted else say("Time of each phase"),
+            caption="Results per phase" if counted else "Time of each phase",
             key=key,
             optional=not counted,
         )
@@ -254,7 +252,7 @@ def phases(runs: Sequence[RunRecord | RunState], key: str = "phases") -> list[Gr
 def alone(runs: Sequence[RunRecord], names: Sequence[str]) -> Grid:
     """Count per run and protected attribute the pairs in which changing it alone is enough."""
     return Grid(
-        header=(say("Run"), *names),
+        header=("Run", *names),
         rows=tuple(
             (
                 _label(run),
@@ -269,7 +267,7 @@ def alone(runs: Sequence[RunRecord], names: Sequence[str]) -> Grid:
         ),
         widths=(1.6, *(1.0 for _ in names)),
         right=tuple(range(1, 1 + len(names))),
-        caption=say("Pairs found in which changing this attribute alone changes the decision"),
+        caption="Pairs found in which changing this attribute alone changes the decision",
         key="alone-compared",
     )
 
@@ -281,7 +279,7 @@ def diagnosis(measured: Sequence[GradientFidelity], key: str = "diagnosis") -> l
     compared = [each for each in measured if each.gradients is not None]
     first, *more = (*_agreements(compared), _most_found(measured))
     return [
-        Text(say(ESTIMATES if compared else NO_GRADIENTS)),
+        Text(ESTIMATES if compared else NO_GRADIENTS),
         # how well a search works is no finding
         Text(" ".join(more), lead=first),
         *([_chart(_agreement(compared), f"{key}-agreement")] if compared else []),
@@ -305,9 +303,9 @@ def _agreements(compared: Sequence[GradientFidelity]) -> list[str]:
         return []
     best = max(compared, key=lambda each: each.gradients or 0.0)
     kinds = {
-        say("gradients"): best.gradients,
-        say("directions"): best.directions,
-        say("probabilities of changing an attribute"): best.probabilities,
+        "gradients": best.gradients,
+        "directions": best.directions,
+        "probabilities of changing an attribute": best.probabilities,
     }
     return [
         say(
@@ -324,7 +322,7 @@ def _agreements(compared: Sequence[GradientFidelity]) -> list[str]:
 def _most_found(measured: Sequence[GradientFidelity]) -> str:
     most = max(measured, key=lambda each: each.found)
     if not most.found:
-        return say("No short search found a discriminatory pair, at any perturbation size.")
+        return "No short search found a discriminatory pair, at any perturbation size."
     return say_many(
         most.found,
         "A short search found most at perturbation size {size}: {n} pair[|s] in {tested}.",
@@ -346,9 +344,9 @@ def _agreement(compared: Sequence[GradientFidelity]) -> Drawing:
     """Draw the cosine similarities, a line with points for each kind."""
     places = np.arange(len(compared), dtype=np.float64)
     kinds = (
-        (say("gradients"), [each.gradients for each in compared]),
-        (say("directions"), [each.directions for each in compared]),
-        (say("probabilities"), [each.probabilities for each in compared]),
+        ("gradients", [each.gradients for each in compared]),
+        ("directions", [each.directions for each in compared]),
+        ("probabilities", [each.probabilities for each in compared]),
     )
     lines = tuple(
         Line(name, places, np.array(values, np.float64), f"series {place}", mark=Mark.POINTS)
@@ -357,9 +355,9 @@ def _agreement(compared: Sequence[GradientFidelity]) -> Drawing:
     )
     least = min((float(line.y.min()) for line in lines), default=0.0)
     return Drawing(
-        title=say("Agreement with the true gradients"),
-        x_title=say("perturbation size"),
-        y_title=say("cosine similarity"),
+        title="Agreement with the true gradients",
+        x_title="perturbation size",
+        y_title="cosine similarity",
         lines=lines,
         y_digits=2,
         y_low=-1.0 if least < 0 else 0.0,
@@ -373,9 +371,9 @@ def _sweep(measured: Sequence[GradientFidelity]) -> Drawing:
     found = np.array([each.found for each in measured], dtype=np.float64)
     places = np.arange(len(measured), dtype=np.float64)
     return Drawing(
-        title=say("Pairs found by a short search"),
-        x_title=say("perturbation size"),
-        y_title=say("pairs found"),
-        lines=(Line(say("pairs found"), places, found, "bar", mark=Mark.BARS),),
+        title="Pairs found by a short search",
+        x_title="perturbation size",
+        y_title="pairs found",
+        lines=(Line("pairs found", places, found, "bar", mark=Mark.BARS),),
         x_names=tuple(map(_size, measured)),
     )

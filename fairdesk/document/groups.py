@@ -40,7 +40,7 @@ from fairdesk.wording.groups.impact_ratio import (
     worst_statement,
 )
 from fairdesk.wording.groups.tables import outcome_of, reference_of, table_title
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import say, say_many
 
 #: Groups listed in a table on paper, and drawn in a chart; all are in the file “groups.csv”.
 LISTED, _DRAWN = 40, 25
@@ -50,24 +50,22 @@ _AGAINST = ("share", "favourable", "shortfall", "ratio_ends", "difference", "hol
 _ERRORS, _FURTHER = ("tpr", "fpr"), ("precision", "accuracy", "equal", "odds")
 _WIDTHS = {"interval": 1.25, "impact": 1.05, "ratio_ends": 1.15, "difference": 1.75}
 #: What columns are whose names do not say it.
-_MEANINGS = fixed(
-    {
-        "smd": (
-            "SMD: difference in mean scores from the reference group, in standard deviations of "
-            "all scores"
-        ),
-        "shortfall": "shortfall: how many more would be favourable at the rate of all",
-        "difference": "difference: in percentage points, with its 95\u00a0% confidence interval",
-        "precision": (
-            "precision: share of favourable decisions whose recorded outcome is favourable; "
-            "accuracy: share decided as recorded"
-        ),
-        "equal": (
-            "equal opportunity and average odds: differences from the reference group, in "
-            "percentage points"
-        ),
-    }
-)
+_MEANINGS = {
+    "smd": (
+        "SMD: difference in mean scores from the reference group, in standard deviations of "
+        "all scores"
+    ),
+    "shortfall": "shortfall: how many more would be favourable at the rate of all",
+    "difference": "difference: in percentage points, with its 95\u00a0% confidence interval",
+    "precision": (
+        "precision: share of favourable decisions whose recorded outcome is favourable; "
+        "accuracy: share decided as recorded"
+    ),
+    "equal": (
+        "equal opportunity and average odds: differences from the reference group, in "
+        "percentage points"
+    ),
+}
 #: Values of an attribute up to which two of them make a map that can be read on paper.
 _MAP_ROWS, _MAP_COLUMNS = 16, 7
 #: Groups with a curve of their own.
@@ -80,11 +78,11 @@ def compose(spec: AuditSpec, table: GroupTable) -> list[Block]:
         rates(spec, table, most=0),
         *charts(spec, table),
         statement(spec, table),
-        Heading(say("Comparison with the reference group"), appended=True),
+        Heading("Comparison with the reference group", appended=True),
         against(spec, table, most=0),
-        Heading(say("Error rates"), appended=True),
+        Heading("Error rates", appended=True),
         *errors(spec, table, most=0),
-        Heading(say("Calibration"), appended=True),
+        Heading("Calibration", appended=True),
         *calibration(table),
     ]
     return list(without_empty(blocks))
@@ -95,7 +93,7 @@ def observed(spec: AuditSpec, found: Sequence[Observed]) -> list[Block]:
     blocks: list[Block] = []
     for seen in found:
         if seen.outcomes:
-            blocks += [Heading(seen.title), Text(f"{seen.sentence} {say(words.FOUR_FIFTHS)}")]
+            blocks += [Heading(seen.title), Text(f"{seen.sentence} {words.FOUR_FIFTHS}")]
         for table in seen.outcomes:
             blocks += [statement(spec, table), rates(spec, table)]
     return blocks
@@ -122,7 +120,7 @@ def against(spec: AuditSpec, table: GroupTable, most: int = LISTED) -> Grid:
     caption = say(
         "{title}: compared with the reference group ({reference})",
         title=table_title(spec, table),
-        reference=", ".join(best.values) if best else say("none"),
+        reference=", ".join(best.values) if best else "none",
     )
     return grid(table, _AGAINST, caption, key_of("against", table), most)
 
@@ -204,12 +202,12 @@ def _notes(table: GroupTable, lines: Sequence[GroupLine], keys: Collection[str])
                 unknown=words.number(table.unknown),
             )
         if any(line.below for line in lines):
-            yield f"{BELOW} {say('below the four-fifths threshold')}"
+            yield f"{BELOW} {'below the four-fifths threshold'}"
         if any(line.flips for line in lines):
-            yield f"{FLIPS} {say('one individual more or fewer would change this')}"
+            yield f"{FLIPS} {'one individual more or fewer would change this'}"
     for key, meaning in _MEANINGS.items():
         if key in keys:
-            yield say(meaning)
+            yield meaning
 
 
 def charts(spec: AuditSpec, table: GroupTable) -> list[Chart]:
@@ -227,7 +225,7 @@ def charts(spec: AuditSpec, table: GroupTable) -> list[Chart]:
     if any(line.rate is not None for line in table.lines):
         share = say("share with “{outcome}”", outcome=outcome_of(spec, table))
         if table.of == "scores":
-            share = say("share below the median" if table.falls else "share above the median")
+            share = "share below the median" if table.falls else "share above the median"
         forest = Forest(table, title, spec.person, share, _DRAWN)
         caption = say("{title}: rates with confidence intervals", title=title)
         made.append(_chart(forest, caption, "forest", table, optional=len(table.attributes) > 1))
@@ -271,9 +269,9 @@ def calibration(table: GroupTable) -> list[Chart]:
     if not curves:
         return []
     whole, unit = np.array([0.0, 100.0]), f"{words.NBSP}%"
-    curves.append(Line(say("perfect calibration"), whole, whole, "quiet", dashed=True))
+    curves.append(Line("perfect calibration", whole, whole, "quiet", dashed=True))
     by = words.listed(table.attributes)
-    x, y = say("mean score"), say("share with the favourable recorded outcome")
+    x, y = "mean score", "share with the favourable recorded outcome"
     drawing = Drawing(
         *(say("Calibration by {by}", by=by), x, y, tuple(curves)),
         x_digits=1,

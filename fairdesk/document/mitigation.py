@@ -38,7 +38,7 @@ from fairdesk.results.trials import (
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import trials as trial_words
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import say, say_many
 from fairdesk.wording.rules import rule_phrase
 from fairdesk.wording.trials import Known, change_text, measure_name, measure_text, trial_name
 
@@ -52,47 +52,43 @@ WHAT = (
     "costs."
 )
 #: What no mitigation shows, each with its first words.
-NOT_SHOWN = fixed("What this does not show")
-_LIMITS: dict[str, str] = fixed(
-    {
-        "Whether the labels are right.": (
-            "The outcome that an augmentation row would have had in reality is not known. The "
-            "added labels are assigned in the way described above, and can carry on unfairness in "
-            "the data or in the model."
-        ),
-        "The effect on real {people}.": (
-            "The augmentation rows are not new real cases. Estimated shares of the input domain "
-            "count every combination of allowed values as equally likely. What is observed on the "
-            "test rows holds for data rows only."
-        ),
-        "What the original model was trained on.": (
-            "It may have been trained on rows that are test rows here, which would make it look "
-            "more accurate. The retrained baseline, the same model retrained on the same rows "
-            "without augmentation rows, shows what the augmentation rows change."
-        ),
-        "Whether other groups do worse.": (
-            "Only the groups in the tables were examined. Before using a retrained model, repeat "
-            "the audit with it."
-        ),
-        "Whether the results are valid elsewhere.": (
-            "The results were measured on these data. Nothing is shown for other {people}, for a "
-            "later time or for training with other settings."
-        ),
-    }
-)
+NOT_SHOWN = "What this does not show"
+_LIMITS: dict[str, str] = {
+    "Whether the labels are right.": (
+        "The outcome that an augmentation row would have had in reality is not known. The "
+        "added labels are assigned in the way described above, and can carry on unfairness in "
+        "the data or in the model."
+    ),
+    "The effect on real {people}.": (
+        "The augmentation rows are not new real cases. Estimated shares of the input domain "
+        "count every combination of allowed values as equally likely. What is observed on the "
+        "test rows holds for data rows only."
+    ),
+    "What the original model was trained on.": (
+        "It may have been trained on rows that are test rows here, which would make it look "
+        "more accurate. The retrained baseline, the same model retrained on the same rows "
+        "without augmentation rows, shows what the augmentation rows change."
+    ),
+    "Whether other groups do worse.": (
+        "Only the groups in the tables were examined. Before using a retrained model, repeat "
+        "the audit with it."
+    ),
+    "Whether the results are valid elsewhere.": (
+        "The results were measured on these data. Nothing is shown for other {people}, for a "
+        "later time or for training with other settings."
+    ),
+}
 #: What of the figures of a table is not as in other sections.
-_NOTES: dict[Known, str] = fixed(
-    {
-        "observed": (
-            "with 95 % confidence intervals; of the test rows only, while other sections count all "
-            "rows; changes of percentages are in percentage points"
-        ),
-        "estimated": (
-            "with 95 % confidence intervals; from one random sample for all models; changes are in "
-            "percentage points"
-        ),
-    }
-)
+_NOTES: dict[Known, str] = {
+    "observed": (
+        "with 95 % confidence intervals; of the test rows only, while other sections count all "
+        "rows; changes of percentages are in percentage points"
+    ),
+    "estimated": (
+        "with 95 % confidence intervals; from one random sample for all models; changes are in "
+        "percentage points"
+    ),
+}
 #: What only the exported files hold: who reads a table cannot tell what such a number should be.
 _FOR_EXPERTS = ("brier", "calibration")
 #: Of groups; where the interval of a change is half the scale or wider, it tells nothing.
@@ -150,11 +146,11 @@ def candidates(run: Run) -> list[Grid]:
     return [
         Grid(
             header=(
-                say("Model"),
-                say("Accuracy"),
-                say("Decision changes") if lead is None else measure_name(lead),
-                say("Change from original"),
-                say("Compared with original"),
+                "Model",
+                "Accuracy",
+                "Decision changes" if lead is None else measure_name(lead),
+                "Change from original",
+                "Compared with original",
             ),
             rows=tuple(
                 (
@@ -168,13 +164,11 @@ def candidates(run: Run) -> list[Grid]:
             ),
             widths=(1.5, 1.2, 1.4, 1.4, 1.4),
             right=(1, 2, 3),
-            caption=say("All models"),
+            caption="All models",
             key=f"trials-{run.id}",
-            note=say(
-                "with 95 % confidence intervals; changes are in percentage points, and a model is "
-                "better or worse where their interval does not contain zero; accuracy is observed "
-                "on the test rows"
-            ),
+            note="with 95 % confidence intervals; changes are in percentage points, and a model is "
+            "better or worse where their interval does not contain zero; accuracy is observed "
+            "on the test rows",
         )
     ]
 
@@ -204,12 +198,12 @@ def _before_after(run: Run, trial: Trial, how: Known, *, groups: bool) -> Grid:
     original, plain = (trial_of(run.figures, each) for each in (0, 1))
     measures = [each for each in trial.measures if _is_listed(trial, each, how, groups=groups)]
     heads = (
-        say("Measure"),
-        say("Original model"),
-        say("Retrained baseline"),
+        "Measure",
+        "Original model",
+        "Retrained baseline",
         trial_name(trial) if trial.number > 1 else "",
-        say("Change from original"),
-        say("Change from baseline"),
+        "Change from original",
+        "Change from baseline",
     )
     cells = [
         (
@@ -234,7 +228,7 @@ def _before_after(run: Run, trial: Trial, how: Known, *, groups: bool) -> Grid:
         key=f"{'groups' if groups else 'after'}-{how}-{run.id}",
         evidence=how,
         appended=groups,
-        note=say(_NOTES[how]),
+        note=_NOTES[how],
     )
 
 
@@ -280,18 +274,18 @@ def making(spec: AuditSpec, run: Run) -> list[Block]:
 def _facts(spec: AuditSpec, run: Run) -> Iterator[Fact]:
     repair = repair_of(run.figures)
     if isinstance(run, RunRecord):
-        yield Fact(say("Target of the mitigation"), target(spec, run.spec))
+        yield Fact("Target of the mitigation", target(spec, run.spec))
     if repair is not None:
         rows, stock = words.number(repair.rows), mitigation_words.stock_text(repair)
         made = say("at most {rows}, made from {stock}", rows=rows, stock=stock)
-        yield Fact(say("Augmentation rows"), made)
+        yield Fact("Augmentation rows", made)
     if repair is not None and repair.retrains:
         allowed = say(
             "{allowance} against the retrained baseline, on the validation rows; a model that "
             "loses more is not chosen",
             allowance=mitigation_words.allowance_text(repair),
         )
-        yield Fact(say("Permitted accuracy loss"), allowed)
+        yield Fact("Permitted accuracy loss", allowed)
 
 
 def target(spec: AuditSpec, asked: RunSpec) -> str:
@@ -300,7 +294,7 @@ def target(spec: AuditSpec, asked: RunSpec) -> str:
         outcome = say("; the decision “{outcome}”", outcome=asked.outcome) if asked.outcome else ""
         rule = rule_phrase(spec, asked.rule)
         return say("The subgroup {rule}{outcome}", rule=rule, outcome=outcome)
-    flagged = say("flagged pairs") if asked.flagged else say("pairs found")
+    flagged = "flagged pairs" if asked.flagged else "pairs found"
     if asked.pairs_of:
         return say_many(
             len(asked.pairs_of),
@@ -309,7 +303,7 @@ def target(spec: AuditSpec, asked: RunSpec) -> str:
             which=words.joined([str(number) for number in asked.pairs_of]),
         )
     if asked.flagged:
-        return say("All flagged pairs")
+        return "All flagged pairs"
     return say("All {flagged} except dismissed ones", flagged=flagged)
 
 

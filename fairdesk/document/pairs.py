@@ -130,9 +130,9 @@ def statement(spec: AuditSpec, pair: Pair, value: Value | None = None) -> Statem
         "number": number,
         "known": ""
         if pair.distance is None
-        else say(", not a row of the data")
+        else ", not a row of the data"
         if pair.distance
-        else say(", a row of the data"),
+        else ", a row of the data",
     }
     sentence = (
         say(
@@ -206,8 +206,8 @@ def card(
         say("Pair {n}", n=words.number(pair.id)),
         "",
         pair.note,
-        say("Instance"),
-        say("Counterfactual"),
+        "Instance",
+        "Counterfactual",
         tuple(
             PairRow(name, write(i, first), write(i, second), first != second)
             for i, (name, first, second) in enumerate(sides)
@@ -248,7 +248,7 @@ def with_nearest(spec: AuditSpec, pair: Pair, made: PairCard, near: DataRow | No
         made,
         rows=tuple(rows),
         outcome=(*made.outcome, outcome),
-        nearest=say("Nearest data row"),
+        nearest="Nearest data row",
     )
 
 
@@ -405,8 +405,8 @@ def alone(spec: AuditSpec, run: RunRecord | RunState) -> Chart:
     counts = tuple(zip(words.protected_names(spec.domain), run.sufficient_alone, strict=False))
     return chart_block(
         Counts(
-            say("Pairs found, by protected attribute whose change alone is sufficient"),
-            say("discriminatory pairs"),
+            "Pairs found, by protected attribute whose change alone is sufficient",
+            "discriminatory pairs",
             counts,
             run.found,
         ),

@@ -124,9 +124,7 @@ def shares_alone(spec: AuditSpec, run: RunRecord | RunState, together: Share) ->
 def _alone_bar(
     spec: AuditSpec, run: RunRecord | RunState, share: Share, *, whole: bool
 ) -> ShareBar | None:
-    name = (
-        say("Any change") if whole else say("{name} alone", name=words.quoted(share.attributes[0]))
-    )
+    name = "Any change" if whole else say("{name} alone", name=words.quoted(share.attributes[0]))
     if not comparisons.is_open(spec, share):
         value = figure_words.short_share(share)
         return ShareBar.of(name, value, share) if share.n_samples else None

@@ -32,48 +32,44 @@ from fairdesk.results.individual import Share
 from fairdesk.results.proofs import PairShare, Proven, ProvenRates, Region, exactly, percent_digits
 from fairdesk.wording import figures, words
 from fairdesk.wording import proofs as proof_words
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.proofs import neighbourhoods_of
 from fairdesk.wording.rules import combination_text, rule_text
 
 #: Regions of each kind that are listed.
 _REGIONS = 10
-_ALONE = fixed(
-    "Each protected attribute alone: shares of all combinations of values, not of people"
-)
-_FEWER = fixed(
+_ALONE = "Each protected attribute alone: shares of all combinations of values, not of people"
+_FEWER = (
     "Fewer regions are examined for one attribute alone, so that less may be proven of it than of "
     "all together; where pairs are found, the decision does change, for a share that is not known."
 )
-_RATES = fixed(
+_RATES = (
     "In the population (a model of the data), each group’s selection rate provably lies within its "
     "bounds, for the protected values tested. It is not the rate of real individuals, and does not "
     "show why groups differ."
 )
-_NONE = fixed("none proven so far")
-_NONE_MEANS = fixed("“None proven so far” does not mean that there are none: pairs may be known.")
-_REGIONS_OF = fixed(
-    {
-        "discriminatory": "The largest regions where the decision changes for every combination",
-        "consistent": "The largest regions where the decision is unchanged for every combination",
-    }
-)
-_VERIFY = fixed(
+_NONE = "none proven so far"
+_NONE_MEANS = "“None proven so far” does not mean that there are none: pairs may be known."
+_REGIONS_OF = {
+    "discriminatory": "The largest regions where the decision changes for every combination",
+    "consistent": "The largest regions where the decision is unchanged for every combination",
+}
+_VERIFY = (
     "Every falsified combination is proven to receive two different decisions, by querying the "
     "model or by bounds of its outputs; undecided ones may be counterexamples, too. The proof "
     "certificate file contains every region with its verdict. “fairdesk verify” verifies it by "
     "other means: its sums, the model’s outputs for instances drawn at random, and a solver that "
     "searches for counterexamples."
 )
-_NOT_OF_PEOPLE = fixed(
+_NOT_OF_PEOPLE = (
     "Shares of the input domain are of combinations of allowed values, not of real individuals; "
     "most combinations do not resemble any data row."
 )
-_ONE_SET = fixed(
+_ONE_SET = (
     "A combination for which fewer than two sets of protected values are permitted, and supported "
     "by the data, has no comparison: it is neither certified nor falsified, and in no total."
 )
-_MIDPOINTS = fixed(
+_MIDPOINTS = (
     "A protected number with more than 20 values is by default compared only at the midpoints of "
     "10 bins of equal width; nothing is certified for its other values."
 )
@@ -108,28 +104,28 @@ def compose(
         domain = [each for each in shown if each is not of_people]
         rest = proof_words.remainder_statement(of_domain)
         blocks += [
-            Heading(say("Input domain: combinations, not people"), appended=True),
+            Heading("Input domain: combinations, not people", appended=True),
             stated(proof_words.proven_statement(of_domain)),
             *([stated(rest)] if rest else []),
             *_bars(spec, domain, f"combinations-{run.id}"),
         ]
     names = words.protected_names(spec.domain)
     known = {name for name in names if _pairs_alone(spec, runs, name)}
-    alone = Spaces(alone_bars(spec, shown, known), say(_ALONE))
-    blocks.append(Heading(say("Each attribute alone"), appended=True))
+    alone = Spaces(alone_bars(spec, shown, known), _ALONE)
+    blocks.append(Heading("Each attribute alone", appended=True))
     if not alone.empty:
-        blocks += [_drawn(alone, f"alone-{run.id}"), Text(say(_FEWER))]
+        blocks += [_drawn(alone, f"alone-{run.id}"), Text(_FEWER)]
     last = main or neighbourhoods_of(shown)
     notes = [] if last is None else [*last.notes, rounding_sentence(last.margin)]
-    notes += [say(_VERIFY)] * (main is not None)
+    notes += [_VERIFY] * (main is not None)
     blocks += [
-        Heading(say("Selection rates of groups"), appended=True),
+        Heading("Selection rates of groups", appended=True),
         *bounds,
-        Heading(say("Pairs of protected values"), appended=True),
+        Heading("Pairs of protected values", appended=True),
         *_pairs(spec, run),
-        Heading(say("Largest regions"), appended=True),
+        Heading("Largest regions", appended=True),
         *_regions(spec, run),
-        Heading(say("How it was certified"), appended=True),
+        Heading("How it was certified", appended=True),
         *_course(main, run),
         *(Text(each) for each in notes if each),
     ]
@@ -146,21 +142,21 @@ def covers(spec: AuditSpec, certified: Sequence[Run]) -> list[Block]:
             "tested with all {count} permitted combinations of values of {names} ({pairs} pairs "
             "in all): its decision is unchanged when it is the same with all of them, and changes "
             "otherwise.",
-            ruled=say(" that fulfil the constraints") if domain.has_constraints else "",
+            ruled=" that fulfil the constraints" if domain.has_constraints else "",
             count=words.number(count),
             names=words.listed(words.protected_names(domain)),
             pairs=words.number(count * (count - 1) // 2),
         ),
-        say(proof_words.ROUNDED),
+        proof_words.ROUNDED,
     ]
     if any(neighbourhoods_of(run.figures) is None for run in certified):
-        rules.append(say(_NOT_OF_PEOPLE))
+        rules.append(_NOT_OF_PEOPLE)
     if domain.has_constraints:
-        rules.append(say(_ONE_SET))
+        rules.append(_ONE_SET)
     compared = [domain.attributes[i] for i in domain.protected]
     if any(not each.values and len(each.compared) < _count(each) for each in compared):
-        rules.append(say(_MIDPOINTS))
-    heading = Heading(say("What the certification covers"), appended=True)
+        rules.append(_MIDPOINTS)
+    heading = Heading("What the certification covers", appended=True)
     return [heading, Text(" ".join(rules))]
 
 
@@ -227,16 +223,14 @@ def _course(proven: Proven | None, run: Run) -> list[Block]:
         ]
     )
     lines = [
-        Line(say("certified"), seconds, certified, "consistent"),
-        Line(say("falsified"), seconds, falsified, "discriminatory"),
-        Line(say("undecided"), seconds, left, "undecided"),
+        Line("certified", seconds, certified, "consistent"),
+        Line("falsified", seconds, falsified, "discriminatory"),
+        Line("undecided", seconds, left, "undecided"),
     ]
     drawing = Drawing(
-        title=say("Progress of the certification"),
-        x_title=say("seconds"),
-        y_title=say("share of the population")
-        if proven.of == "people"
-        else say("share of combinations"),
+        title="Progress of the certification",
+        x_title="seconds",
+        y_title="share of the population" if proven.of == "people" else "share of combinations",
         # less than is shown would be written as zero
         lines=tuple(each for each in lines if each.y.any()),
         x_digits=1,
@@ -278,11 +272,11 @@ def _rates(
         tuple(row[:shown] for row in rows),
         (2.0, 1.0, 1.0, 1.2)[:shown],
         right=(1, 2, 3)[: shown - 1],
-        caption=say("Proven bounds of the selection rates in the population (a model of the data)"),
+        caption="Proven bounds of the selection rates in the population (a model of the data)",
         key=f"rates-{run.id}",
         evidence="proven" if shown < len(rows[0]) else "",
     )
-    return concluded, [Text(say(_RATES)), grid, *rest]
+    return concluded, [Text(_RATES), grid, *rest]
 
 
 def _pairs(spec: AuditSpec, run: Run) -> list[Block]:
@@ -296,7 +290,7 @@ def _pairs(spec: AuditSpec, run: Run) -> list[Block]:
         left = 1 - exactly(pair.falsified) - exactly(pair.certified)
         left = Fraction(0) if pair.exact else max(left, Fraction(0))
         shares = (
-            proof_words.least_percent(share) if share or pair.exact else say(_NONE)
+            proof_words.least_percent(share) if share or pair.exact else _NONE
             for share in (pair.falsified, pair.certified)
         )
         values = (combination_text(spec, pair.attributes, at) for at in (pair.first, pair.second))
@@ -315,14 +309,12 @@ def _pairs(spec: AuditSpec, run: Run) -> list[Block]:
             rows,
             (1.6, 1.6, 1.0, 1.0, 0.8),
             right=(2, 3, 4),
-            caption=say(
-                "Proven shares of the input domain, by pair of protected values alone: those that "
-                "differed most often in a random sample"
-            ),
+            caption="Proven shares of the input domain, by pair of protected values alone: those "
+            "that differed most often in a random sample",
             key=f"values-{run.id}",
             optional=True,
             evidence="proven",
-            note=say(_NONE_MEANS) if any(say(_NONE) in each for each in rows) else "",
+            note=_NONE_MEANS if any(_NONE in each for each in rows) else "",
         )
     ]
 
@@ -346,7 +338,7 @@ def _regions(spec: AuditSpec, run: Run) -> Iterator[Block]:
                 ),
                 (4.2, 1.0, 1.0),
                 right=(1, 2),
-                caption=say(caption),
+                caption=caption,
                 key=f"{verdict}-{run.id}",
                 optional=True,
                 evidence="proven",

@@ -32,7 +32,7 @@ from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupGap, GroupTable
 from fairdesk.results.individual import ExcessChange, Share
 from fairdesk.wording import comparisons, figures, words
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text
 
 _PERCENT = f"{words.NBSP}%"
@@ -46,11 +46,9 @@ _MOST_PAIRS = 6
 _MOST_SETS = 60
 #: In which order shares are listed: data rows before combinations.
 _ORDER = ("data", "domain", "perturbed")
-_SETS_HEADER = fixed(
-    (
-        *("Protected attributes", "Decision changes", "Gap in selection rates"),
-        *("Highest rate", "Lowest rate"),
-    )
+_SETS_HEADER = (
+    *("Protected attributes", "Decision changes", "Gap in selection rates"),
+    *("Highest rate", "Lowest rate"),
 )
 
 
@@ -62,20 +60,20 @@ def course_of_estimate(share: Share) -> Drawing:
     course = np.array(share.course, dtype=np.float64).reshape(-1, 4)
     asked, shown = course[:, 0], np.multiply(course[:, 1:], 100)
     estimate = Line(
-        say("estimate"), asked, shown[:, 0], "discriminatory", low=shown[:, 1], high=shown[:, 2]
+        "estimate", asked, shown[:, 0], "discriminatory", low=shown[:, 1], high=shown[:, 2]
     )
     lines = [estimate]
     if share.trials and len(asked):
         each = share.n_samples / len(share.trials)
         ends = np.arange(1, len(share.trials) + 1, dtype=np.float64) * each
         trials = 100 * np.array(share.trials)
-        lines.append(Line(say("trials"), ends, trials, "undecided", mark=Mark.DOTS))
+        lines.append(Line("trials", ends, trials, "undecided", mark=Mark.DOTS))
     # the band begins at 0 to 100 %: shown whole it would press all that follows against the axis
     settled = max(100 * share.high, *(100 * trial for trial in share.trials), 1e-3)
     return Drawing(
-        title=say("Progress of the estimate"),
-        x_title=say("instances drawn at random"),
-        y_title=say("share"),
+        title="Progress of the estimate",
+        x_title="instances drawn at random",
+        y_title="share",
         lines=tuple(lines) if len(asked) > 1 else (),
         y_digits=words.digits_of(share.low, share.high),
         y_unit=_PERCENT,
@@ -106,12 +104,12 @@ def compose(
         *audit_studies(spec, run.figures, tables),
         *pictures[:1],
         *grouped,
-        Heading(say("Every share in numbers"), appended=True),
+        Heading("Every share in numbers", appended=True),
         *([appended(table(spec, run, measured))] if measured else []),
         *map(appended, pictures[1:]),
-        Heading(say("Comparisons"), appended=True),
+        Heading("Comparisons", appended=True),
         *comparison_tables(spec, run.figures),
-        Heading(say("Progress of the estimate"), appended=True),
+        Heading("Progress of the estimate", appended=True),
         *map(appended, courses(spec, measured, run.id)),
     ]
     return list(without_empty(blocks))
@@ -170,10 +168,8 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
             rows=tuple(rows),
             widths=(1.6, 1.4, 0.9, 1.1, 0.7, 0.7),
             right=(2, 3, 4, 5),
-            caption=say(
-                "From which value to which the decision changes, the most changes of each "
-                "attribute first; a row counts once for each value that it is tested as"
-            ),
+            caption="From which value to which the decision changes, the most changes of each "
+            "attribute first; a row counts once for each value that it is tested as",
             key="value-changes",
             evidence="observed",
         )
@@ -201,9 +197,7 @@ def comparison_tables(spec: AuditSpec, measured: Sequence[Metric]) -> list[Block
                 rows=tuple(row for each in studies for row in comparisons.study_rows(spec, each)),
                 widths=(2.0, 0.9, 0.7, 1.7, 0.8, 0.8),
                 right=(1, 2, 4, 5),
-                caption=say(
-                    "Audit study: selection under each protected value, against the reference"
-                ),
+                caption="Audit study: selection under each protected value, against the reference",
                 key="study-table",
                 evidence="observed",
                 appended=True,
@@ -218,10 +212,8 @@ def comparison_tables(spec: AuditSpec, measured: Sequence[Metric]) -> list[Block
                 rows=tuple(rows),
                 widths=(1.3, 2.0, 0.7, 0.9, 0.9, 0.8, 0.8),
                 right=(2, 3, 4, 5, 6),
-                caption=say(
-                    "Rows whose decision changes, by which comparisons are made; the first are "
-                    "those of this audit"
-                ),
+                caption="Rows whose decision changes, by which comparisons are made; the first are "
+                "those of this audit",
                 key="comparisons",
                 evidence="observed",
                 appended=True,
@@ -243,7 +235,7 @@ def bars(spec: AuditSpec, measured: Sequence[Metric]) -> list[Chart]:
     return [
         chart_block(
             ShareBars(tuple(_bar(spec, each, measured) for each in kind)),
-            say("Solid: all were tested. Hatched: estimated from a random sample."),
+            "Solid: all were tested. Hatched: estimated from a random sample.",
             key=f"bars-{kind[0].whom}",
             evidence="" if all(each.exact for each in kind) else "estimated",
         )
@@ -275,7 +267,7 @@ def table(spec: AuditSpec, run: RunRecord | RunState, shares: Sequence[Share]) -
     for each in shares:
         digits = words.digits_of(each.low, each.high)
         exact = each.exhaustive or not each.n_samples
-        known = say("not exact") if each.wavered else say("all tested")
+        known = "not exact" if each.wavered else "all tested"
         once = words.percent_ends(each.low, each.high, digits)
         anytime = words.percent_ends(each.anytime_low, each.anytime_high, digits)
         both = (known, known) if exact else ("–" if once == anytime else once, anytime)
@@ -364,7 +356,7 @@ def gaps_between_groups(spec: AuditSpec, measured: Sequence[Metric]) -> list[Gri
     rows = []
     for names in ranked[:_MOST_SETS]:
         share, gap = share_of.get(names), gap_of.get(names)
-        cells = (say("not tested"), "–", "–")
+        cells = ("not tested", "–", "–")
         if gap is not None:
             best, worst = (words.shown_percent(of, 1) for of in (gap.best_rate, gap.worst_rate))
             cells = (
@@ -377,9 +369,9 @@ def gaps_between_groups(spec: AuditSpec, measured: Sequence[Metric]) -> list[Gri
                 f"{combination_text(spec, gap.attributes, gap.best)}: {best}",
                 f"{combination_text(spec, gap.attributes, gap.worst)}: {worst}",
             )
-        changes = say("not tested") if share is None else figures.share_cell(share)
+        changes = "not tested" if share is None else figures.share_cell(share)
         rows.append((words.listed(names), changes, *cells))
-    note = say(
+    note = (
         "Decision changes: share of the input domain whose decision changes when only these "
         "attributes change. The gap compares the selection rates of two groups in the input domain "
         "that may differ in other attributes too; it may have other causes."
@@ -391,7 +383,7 @@ def gaps_between_groups(spec: AuditSpec, measured: Sequence[Metric]) -> list[Gri
             header=_SETS_HEADER,
             rows=tuple(rows),
             widths=(1.2, 1.2, 1.6, 1.1, 1.1),
-            caption=say("Every set of protected attributes, estimated"),
+            caption="Every set of protected attributes, estimated",
             key="sets",
             evidence="estimated",
             note=note,

@@ -15,13 +15,13 @@ from fairdesk.wording.decisions import named_outcome
 from fairdesk.wording.groups import findings as finding_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.findings import Finding
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.rules import rule_phrase
 
 #: The keys of lists of other subgroups; neighbours that are listed in each direction.
 AROUND, SIMILAR, _NEAR = "lattice-one", "similar", 5
 #: How a subgroup relates to the one that it is listed next to.
-_STEPS = fixed(("more general", "this subgroup", "more specific"))
+_STEPS = ("more general", "this subgroup", "more specific")
 #: How wide the columns of a list are, of texts or of rows.
 _WIDTHS = {
     True: (2.0, 0.6, 0.8, 0.9, 1.1, 1.35, 0.95, 0.9),
@@ -43,10 +43,10 @@ def grid(
     """List subgroups; with their corrected p where it is asked for, else only with its mark."""
     header, omitted = _header(mined), set[int]()
     if not p:
-        omitted.add(header.index(say("Corrected p")))
+        omitted.add(header.index("Corrected p"))
     # hardly a term is in enough texts by itself
     if mined.texts and all(each.holds_on_data is None for each in shown):
-        omitted.add(header.index(say("Gap in the original texts")))
+        omitted.add(header.index("Gap in the original texts"))
     kept = [place for place in range(len(header)) if place not in omitted]
     digits = finding_words.rate_digits(shown) if mined.outcome else 1
     marked = any(not finding_words.is_significant(each) for each in shown) and not p
@@ -54,7 +54,7 @@ def grid(
     notes = (
         ""
         if mined.texts
-        else say(
+        else (
             "gap in copies: estimated from copies of the rows with one other value slightly changed"
         ),
         say(
@@ -82,14 +82,14 @@ def grid(
 
 
 def _header(mined: RuleSearchSummary) -> tuple[str, ...]:
-    gap = say("Gap, percentage points") if mined.outcome else say("Gap")
+    gap = "Gap, percentage points" if mined.outcome else "Gap"
     if mined.texts:
         interval = say("{percent} CI", percent=words.percent_of("95"))
-        first = fixed(("Term", "Texts", "With it", "With other terms"))
-        return (*first, gap, interval, say("Gap in the original texts"), say("Corrected p"))
+        first = ("Term", "Texts", "With it", "With other terms")
+        return (*first, gap, interval, "Gap in the original texts", "Corrected p")
     interval = say("Its {percent} CI", percent=words.percent_of("95"))
-    first = fixed(("Subgroup", "People", "Rate", "All others"))
-    return (*first, gap, say("Gap in copies"), interval, say("Corrected p"))
+    first = ("Subgroup", "People", "Rate", "All others")
+    return (*first, gap, "Gap in copies", interval, "Corrected p")
 
 
 def _cells(spec: AuditSpec, rule_set: RuleSet, digits: int, *, marked: bool) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def detail(spec: AuditSpec, mined: RuleSearchSummary, finding: Finding) -> list[
             (words.capital(subgroup_words.evidence_sentence(spec, rule_set, mined)),),
             "observed" if counted else "estimated",
         ),
-        Heading(say("Rates and their intervals"), appended=True),
+        Heading("Rates and their intervals", appended=True),
         _rates(spec, mined, rule_set),
         *around(spec, rule_set),
     ]
@@ -150,7 +150,7 @@ def detail(spec: AuditSpec, mined: RuleSearchSummary, finding: Finding) -> list[
         )
         blocks += [
             Heading(say(title, count=count), appended=True),
-            grid(spec, mined, similar, say(caption), SIMILAR),
+            grid(spec, mined, similar, caption, SIMILAR),
         ]
     return blocks
 
@@ -168,17 +168,17 @@ def _rates(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Grid
     if mined.texts:
         # how many of the original texts have the term alone is not known; of too few, no rate is
         known = rule_set.holds_on_data is not None
-        names = fixed(("With it", "With other terms"))
-        header = fixed(("Term", "Texts tested", "Rate", "Rate in the original texts"))
+        names = ("With it", "With other terms")
+        header = ("Term", "Texts tested", "Rate", "Rate in the original texts")
         rows = [
             (words.number(n), write(estimate), write(rate) if known and rate is not None else "–")
             for rate, _rows, estimate, n in sides
         ]
     else:
-        names = fixed(("Subgroup", "All others"))
+        names = ("Subgroup", "All others")
         interval = say("{percent} CI", percent=words.percent_of("95"))
-        first = fixed(("Group", "People", "Rate"))
-        header = (*first, interval, *fixed(("Copies tested", "Rate in copies")))
+        first = ("Group", "People", "Rate")
+        header = (*first, interval, *("Copies tested", "Rate in copies"))
         rows = [
             (
                 words.number(rows),
@@ -198,14 +198,12 @@ def _rates(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet) -> Grid
         right=tuple(range(1, len(header))),
         caption=say("Share decided {outcome}", outcome=named_outcome(spec, rule_set.outcome))
         if rule_set.outcome
-        else say("Mean scores"),
+        else "Mean scores",
         key="sides",
         evidence="estimated" if mined.texts else "observed",
         note=""
         if mined.texts
-        else say(
-            "this interval covers one rate alone; that of the gap is corrected for all subgroups"
-        ),
+        else "this interval covers one rate alone; that of the gap is corrected for all subgroups",
         appended=True,
     )
 
@@ -239,7 +237,7 @@ def around(spec: AuditSpec, rule_set: RuleSet, key: str = "one") -> list[Block]:
     ]
     said = _carried(spec, rule_set)
     return [
-        Heading(say("Contribution of each condition"), appended=True),
+        Heading("Contribution of each condition", appended=True),
         *([Text(said, appended=True)] if said else []),
         Grid(
             header=(
@@ -267,7 +265,7 @@ def steps(rule_set: RuleSet) -> list[tuple[str, Variant]]:
     """Return a subgroup between those next to it, each with how it relates to that one."""
     own = Variant(rule_set.conditions, rule_set.score, rule_set.phi_in, rule_set.support)
     held = zip(_STEPS, (rule_set.broader[:_NEAR], (own,), rule_set.narrower[:_NEAR]), strict=True)
-    return [(say(kind), each) for kind, several in held for each in several]
+    return [(kind, each) for kind, several in held for each in several]
 
 
 def _carried(spec: AuditSpec, rule_set: RuleSet) -> str:

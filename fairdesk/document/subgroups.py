@@ -34,24 +34,22 @@ from fairdesk.wording.groups import subgroups as baseline_words
 from fairdesk.wording.groups import subgroups as subgroup_words
 from fairdesk.wording.groups.findings import Finding
 from fairdesk.wording.groups.tables import people
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.rules import combination_text, rule_phrase
 
 #: Findings that are listed on paper, and those that are drawn.
 _LISTED, _DRAWN = 20, 6
 #: What a list of subgroups shows: of texts or of rows, with significant gaps only, or without any.
-_CAPTIONS = fixed(
-    {
-        (True, ""): "Share decided {outcome} in the same texts, with a term and with others",
-        (True, "all"): "Share decided {outcome} in the same texts, with a term and with others; "
-        "gaps are statistically significant",
-        (True, "none"): "Share decided {outcome} in the same texts, with a term and with others; "
-        "no gap is statistically significant",
-        (False, ""): "Subgroups",
-        (False, "all"): "Subgroups with a statistically significant gap",
-        (False, "none"): "Subgroups; no gap is statistically significant",
-    }
-)
+_CAPTIONS = {
+    (True, ""): "Share decided {outcome} in the same texts, with a term and with others",
+    (True, "all"): "Share decided {outcome} in the same texts, with a term and with others; "
+    "gaps are statistically significant",
+    (True, "none"): "Share decided {outcome} in the same texts, with a term and with others; "
+    "no gap is statistically significant",
+    (False, ""): "Subgroups",
+    (False, "all"): "Subgroups with a statistically significant gap",
+    (False, "none"): "Subgroups; no gap is statistically significant",
+}
 
 
 def compose(
@@ -141,7 +139,7 @@ def added(
         ends=words.percent_ends(*ends_of(least.rows, counted)),
         **values,
     )
-    label = say("Lowest selection rate of a subgroup")
+    label = "Lowest selection rate of a subgroup"
     return language.Statement("observed", label, values["rate"], said, brief)
 
 
@@ -191,9 +189,9 @@ def listed(
     if not any(each.similar for each in found):
         return made
     similar = (
-        say("terms whose gap is due to another term are left out")
+        "terms whose gap is due to another term are left out"
         if mined.texts
-        else say("of similar or complementary subgroups, one is listed")
+        else "of similar or complementary subgroups, one is listed"
     )
     return msgspec.structs.replace(made, note="; ".join(filter(None, (similar, made.note))))
 

@@ -88,7 +88,7 @@ def listed(spec: AuditSpec, terms: Sequence[TermRate], key: str, most: int = 0) 
         ),
         widths=(1.0, 1.3, 1.1, 1.0, 1.1, 1.0),
         right=(2, 3, 4, 5),
-        caption=say("Identity terms"),
+        caption="Identity terms",
         key=key,
         evidence="estimated",
         note="; ".join(
@@ -96,11 +96,11 @@ def listed(spec: AuditSpec, terms: Sequence[TermRate], key: str, most: int = 0) 
                 None,
                 (
                     first,
-                    say(
+                    (
                         "a term is tested in every text with a term of its category, in that "
                         "one’s place, even if the data never contain it"
                     ),
-                    say("decision changes: texts whose decision is another with some other term"),
+                    "decision changes: texts whose decision is another with some other term",
                 ),
             )
         ),
@@ -141,10 +141,8 @@ def examples(
             caption="Texts whose decision changes with another term",
             key=key,
             evidence="example",
-            note=say(
-                "some texts, with a term in its place; each was queried again to confirm it; they "
-                "are examples and do not show how frequent such texts are"
-            ),
+            note="some texts, with a term in its place; each was queried again to confirm it; they "
+            "are examples and do not show how frequent such texts are",
         )
     ]
 

@@ -18,10 +18,9 @@ from fairdesk.document.blocks import (
     Text,
     without_empty,
 )
-from fairdesk.wording.language import fixed, say
 
 #: The appendix, as a section and as a part that can be omitted.
-KEY, TITLE = "appendix", fixed("Appendix: details")
+KEY, TITLE = "appendix", "Appendix: details"
 #: What is counted when it moves, and what can move by itself.
 _SHOWN = Grid | Chart | PairCard
 _MOVABLE = Text | Grid | Chart | PairCard | Facts
@@ -55,12 +54,12 @@ def with_appendix(report: Report, *, omitted: bool) -> Report:
         moved += held
         kept = list(without_empty([block for block, moves in divided(section) if not moves]))
         if held and not omitted:
-            kept.append(Text(say("More in the appendix:"), place=_place(section)))
+            kept.append(Text("More in the appendix:", place=_place(section)))
         sections.append(msgspec.structs.replace(section, blocks=tuple(kept)) if held else section)
     if omitted:
-        left_out = (*report.left_out, say(TITLE))
+        left_out = (*report.left_out, TITLE)
         return msgspec.structs.replace(report, sections=tuple(sections), left_out=left_out)
-    sections.append(Section(say(TITLE), tuple(moved), fresh=True, key=KEY))
+    sections.append(Section(TITLE, tuple(moved), fresh=True, key=KEY))
     return msgspec.structs.replace(report, sections=tuple(sections))
 
 

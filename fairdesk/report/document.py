@@ -342,7 +342,7 @@ def _saying_so(report: Report) -> Report:
     if not report.left_out:
         return report
     sentence = FRAME["left out"].format(parts="; ".join(report.left_out))
-    callout = Callout(say("Omitted."), sentence)
+    callout = Callout("Omitted.", sentence)
     return msgspec.structs.replace(
         report,
         sections=tuple(
@@ -389,7 +389,7 @@ def _whole(store: Store, material: Material) -> Report:
         cover=(
             *cover_facts(material),
             *_cover(spec, moment, stands),
-            *([Fact("Individual-level data", say(people))] if people else []),
+            *([Fact("Individual-level data", people)] if people else []),
         ),
         promise=_promise(material),
         sections=sections(material),
@@ -427,13 +427,13 @@ def _kind(material: Material) -> str:
     if material.choice.template != "plain":
         return TEMPLATES[material.choice.template].title
     if material.spec.predictions:
-        return say("Audit of group outcomes")
+        return "Audit of group outcomes"
     groups = any(about_groups(run) for run in material.runs)
     if groups and material.one_by_one:
-        return say("Audit for individual and group discrimination")
+        return "Audit for individual and group discrimination"
     if groups:
-        return say("Audit for group discrimination")
-    return say("Audit for individual discrimination")
+        return "Audit for group discrimination"
+    return "Audit for individual discrimination"
 
 
 def _promise(material: Material) -> str:

@@ -10,7 +10,7 @@ from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.domain import Domain
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import say, say_many
 
 
 def moves_said(companion: Companion, attributes: Sequence[Attribute]) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ def support_said(domain: Domain) -> tuple[str, ...]:
     )
 
 
-ROLES = fixed({Role.PROTECTED: "protected", Role.VARIES: "variable", Role.FIXED: "fixed"})
+ROLES = {Role.PROTECTED: "protected", Role.VARIES: "variable", Role.FIXED: "fixed"}
 
 
 def role_text(domain: Domain, attribute: Attribute) -> str:
@@ -127,7 +127,7 @@ def role_text(domain: Domain, attribute: Attribute) -> str:
     for each in domain.determined:
         if each.attribute == attribute.name:
             return say("determined by {by}", by=each.by)
-    return say(ROLES[attribute.role])
+    return ROLES[attribute.role]
 
 
 def texts_summary(values: Sequence[str]) -> str:

@@ -31,33 +31,47 @@ from fairdesk.wording import words
 from fairdesk.wording.attributes import refused_said
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.tables import people as members
-from fairdesk.wording.language import Statement, fixed, say, unmeasured
+from fairdesk.wording.language import Statement, say, unmeasured
 
 #: The heading below which it is said which comparisons the data support.
-SUPPORTED = fixed("What changes together, and what is not compared")
+SUPPORTED = "What changes together, and what is not compared"
 #: Pairs of a companion's values that a sentence names.
 _PAIRS = 2
 #: Values of an audit study in a sentence; of more the reference, the lowest and the highest.
 _VALUES = 4
 #: The columns of `study_rows`.
-STUDY_HEADER = fixed(
-    ("Had all been", "Would be selected", "Rate", "Difference", "Would gain", "Would lose")
+STUDY_HEADER = (
+    "Had all been",
+    "Would be selected",
+    "Rate",
+    "Difference",
+    "Would gain",
+    "Would lose",
 )
 #: The columns of `compared_table`.
-COMPARED_HEADER = fixed(
-    ("Changed", "Compared", "Rows", "No comparison", "Decision changes", "Would lose", "Would gain")
+COMPARED_HEADER = (
+    "Changed",
+    "Compared",
+    "Rows",
+    "No comparison",
+    "Decision changes",
+    "Would lose",
+    "Would gain",
 )
 #: The columns of `value_change_rows`.
-VALUE_CHANGE_HEADER = fixed(
-    ("Recorded as", "Tested as", "Rows compared", "Decision changes", "Would lose", "Would gain")
+VALUE_CHANGE_HEADER = (
+    "Recorded as",
+    "Tested as",
+    "Rows compared",
+    "Decision changes",
+    "Would lose",
+    "Would gain",
 )
-_COMPARISONS = fixed(
-    {
-        "supported": "supported by the data",
-        "proposed": "with the companion, if confirmed",
-        "all": "all combinations, possible or not",
-    }
-)
+_COMPARISONS = {
+    "supported": "supported by the data",
+    "proposed": "with the companion, if confirmed",
+    "all": "all combinations, possible or not",
+}
 
 
 def compared_rows(
@@ -126,8 +140,8 @@ def not_known(share: Share, figures: Iterable[Metric]) -> str:
     proposed = compared_rows(figures, share.attributes).get("proposed")
     # of attributes without such a companion the counts are the same with it
     if proposed is not None and not share.hits and (proposed.hits or not share.n_samples):
-        return say("not known yet")
-    return "" if share.n_samples else say("no comparison")
+        return "not known yet"
+    return "" if share.n_samples else "no comparison"
 
 
 def companion_text(domain: Domain, companion: Companion) -> str:
@@ -168,14 +182,14 @@ def changed(spec: AuditSpec, attributes: Sequence[str], *, rows: bool = True) ->
         case _:
             what = say("{names}, alone or together", names=words.joined(names, "or"))
     if rows:
-        what = say("the {person}’s {what}", person=say(spec.person), what=what)
+        what = say("the {person}’s {what}", person=spec.person, what=what)
     companions = [each for each in domain.support.companions if each.by in attributes]
     following = _following(domain, {*attributes, *(each.attribute for each in companions)})
     along = [companion_text(domain, each) for each in companions]
     along += [say("{name} follows", name=words.quoted(name)) for name in following]
     if not along:
         return say("{what} and nothing else", what=what)
-    it = say("it") if len(names) == 1 else words.listed(_sources(domain, attributes))
+    it = "it" if len(names) == 1 else words.listed(_sources(domain, attributes))
     return say("{what} and what goes with {it} ({along})", what=what, it=it, along="; ".join(along))
 
 
@@ -245,9 +259,9 @@ def _split_sentence(spec: AuditSpec, split: ChangeSplit) -> str:
     """Say into which parts the rows fall whose decision changes."""
     ways = [say("only with {name}", name=with_companions(spec, name)) for name in split.attributes]
     ways += (
-        [say("with either alone"), say("only with both together")]
+        ["with either alone", "only with both together"]
         if len(ways) == 2
-        else [say("with any of several alone"), say("only with several together")]
+        else ["with any of several alone", "only with several together"]
     )
     counted = zip(ways, (*split.alone, split.several, split.together), strict=True)
     parts = [say("{way} for {n}", way=way, n=words.number(n)) for way, n in counted if n]
@@ -326,10 +340,10 @@ def open_statement(spec: AuditSpec, share: Share, figures: Sequence[Metric]) -> 
         else say("If not, none of the {people} has a comparison.", people=_all(spec, share))
     )
     alone = f"{without} {alone_sentence(spec, share, figures)}".rstrip()
-    sentence = " ".join(filter(None, (first, rest, alone, say(words.CONFIRM))))
+    sentence = " ".join(filter(None, (first, rest, alone, words.CONFIRM)))
     label = say("{People} whose decision changes", People=_people(spec))
-    brief = " ".join(filter(None, (rest, alone, say(words.CONFIRM))))
-    return Statement("observed", label, say("Not known yet"), sentence, brief)
+    brief = " ".join(filter(None, (rest, alone, words.CONFIRM)))
+    return Statement("observed", label, "Not known yet", sentence, brief)
 
 
 def none_statement(spec: AuditSpec, share: Share) -> Statement:
@@ -484,7 +498,7 @@ def shown_values(study: AuditStudy, most: int = _VALUES) -> tuple[StudiedValue, 
 def difference_text(study: AuditStudy, value: StudiedValue) -> str:
     """Write a difference from the reference in percentage points, with its paired interval."""
     if value.code == study.reference:
-        return say("reference")
+        return "reference"
     points = 100 * (value.gains - value.losses) / max(study.n_rows, 1)
     return say(
         "{points} points ({low} to {high})",
@@ -512,7 +526,7 @@ def study_rows(spec: AuditSpec, study: AuditStudy) -> list[tuple[str, ...]]:
         )
         for each in shown_values(study, len(study.values))
     ]
-    recorded = f"{study.attribute}: {say('as recorded')}"
+    recorded = f"{study.attribute}: {'as recorded'}"
     return [
         (recorded, words.number(study.actual), words.percent(study.actual, n), "", "", ""),
         *rows,
@@ -550,7 +564,7 @@ def against_sentence(spec: AuditSpec, study: AuditStudy, tables: Sequence[GroupT
         group=members(spec, table, line),
         own_rate=words.percent(own.rate or 0.0, 1.0),
         own=members(spec, table, own),
-        more=say("more") if more else say("fewer"),
+        more="more" if more else "fewer",
         people=words.plural(spec.person),
     )
 
@@ -582,7 +596,7 @@ def compared_table(figures: Iterable[Metric]) -> list[tuple[str, ...]]:
     return [
         (
             words.listed(each.attributes, "or"),
-            say(_COMPARISONS[each.comparison]),
+            _COMPARISONS[each.comparison],
             words.number(each.n_rows),
             words.number(each.unsupported),
             words.number(each.hits) if each.compared else "–",
@@ -606,7 +620,7 @@ def limits(spec: AuditSpec) -> Iterator[tuple[str, str]]:
     if support.companions:
         along = "; ".join(companion_text(domain, each) for each in support.companions)
         yield (
-            say("What changes together is a choice."),
+            "What changes together is a choice.",
             say(
                 "The figures hold for this one: {along}. With another one they differ; the "
                 "appendix gives those of all combinations.",
@@ -617,11 +631,11 @@ def limits(spec: AuditSpec) -> Iterator[tuple[str, str]]:
         yield say("Does not change: {name}.", name=name), refused_said(name, by)
     if support.rare or support.constraints:
         yield (
-            say("Only what the data support is compared."),
+            "Only what the data support is compared.",
             say(
                 "“{title}” says what that is. Three or more values together may still hardly "
                 "occur.",
-                title=say(SUPPORTED),
+                title=SUPPORTED,
             ),
         )
 
@@ -635,7 +649,7 @@ def support_sentence(domain: Domain) -> str:
         say("{name} = {value}", name=name, value=name_of(_attribute(domain, name), code))
         for name, code in support.rare
     ]
-    said = say(
+    said = (
         "A row is compared with itself with another protected value where enough rows have that "
         "value, and where no pair of its values then is one that no row has."
     )

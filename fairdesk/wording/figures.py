@@ -29,7 +29,7 @@ from fairdesk.results.proofs import Proven, exactly
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording.groups import sentences as group_words
-from fairdesk.wording.language import Evidence, Statement, fixed, say, say_many, unmeasured
+from fairdesk.wording.language import Evidence, Statement, say, say_many, unmeasured
 from fairdesk.wording.proofs import (
     NOT_MEANT,
     least_share,
@@ -49,42 +49,34 @@ from fairdesk.wording.proofs import (
 from fairdesk.wording.words import digits_of, interval, plural, shown_percent
 
 #: What a phase of a search for groups counts, where that is neither rule sets nor people.
-_STEPS = fixed(
-    {
-        "data": "{done} of {total} data rows queried",
-        "rules": "{done} of {total} candidate subgroups counted",
-        "fitting": "{done} of {total} subgroups fitted",
-        "reading": "{done} of {total} texts read",
-        "": "{done} of {total} instances tested",
-        "sets": "{done} of {total} subgroups",
-    }
-)
+_STEPS = {
+    "data": "{done} of {total} data rows queried",
+    "rules": "{done} of {total} candidate subgroups counted",
+    "fitting": "{done} of {total} subgroups fitted",
+    "reading": "{done} of {total} texts read",
+    "": "{done} of {total} instances tested",
+    "sets": "{done} of {total} subgroups",
+}
 #: What a share of instances is called, by what they are drawn from; of the data's rows by the
 #: auditor's own word.
-_SHARES = fixed(
-    {
-        "domain": "Share of the input domain whose decision changes",
-        "perturbed": "Share of perturbed data rows whose decision changes",
-    }
-)
+_SHARES = {
+    "domain": "Share of the input domain whose decision changes",
+    "perturbed": "Share of perturbed data rows whose decision changes",
+}
 #: What instances are drawn from, by itself.
-_INSTANCES = fixed(
-    {
-        "domain": "Input domain",
-        "people": "Population (a model of the data)",
-        "perturbed": "Perturbed data rows",
-    }
-)
+_INSTANCES = {
+    "domain": "Input domain",
+    "people": "Population (a model of the data)",
+    "perturbed": "Perturbed data rows",
+}
 #: What the phases of a search are called in a table.
-_PHASES = fixed(
-    {
-        "seeds": "Starting instances",
-        "directed": "Directed search",
-        "undirected": "Undirected search",
-    }
-)
+_PHASES = {
+    "seeds": "Starting instances",
+    "directed": "Directed search",
+    "undirected": "Undirected search",
+}
 #: Heads of what a table says of a phase.
-PHASE_HEADER = fixed(("Instances tested", "Pairs found", "Share", "Paths"))
+PHASE_HEADER = ("Instances tested", "Pairs found", "Share", "Paths")
 #: Fewer plausible pairs are few: a table shows so many first.
 FEW_PAIRS = 500
 
@@ -110,7 +102,7 @@ def share_label(spec: AuditSpec, whom: str) -> str:
     """Name the share of the domain, of the data, or of perturbed rows whose decision changes."""
     if whom == "data":
         return say("{People} whose decision changes", People=words.capital(plural(spec.person)))
-    return say(_SHARES[whom])
+    return _SHARES[whom]
 
 
 def share_statement(
@@ -191,7 +183,7 @@ def share_statement(
         evidence = "observed" if share.whom == "data" else "proven"
     label, value = share_label(spec, share.whom), words.capital(value)
     if is_open and not share.hits:
-        value = say("Not known yet")
+        value = "Not known yet"
     said = Statement(evidence, label, value, sentence, _basis(spec, share, beside))
     if share.whom == "data":
         return said.with_more(
@@ -291,7 +283,7 @@ def share_line(spec: AuditSpec, share: Share, beside: Iterable[Metric] = ()) -> 
 def share_known(share: Share) -> str:
     """Say in a few words how a share is known: all were tested, or with its interval."""
     if share.exhaustive:
-        return say("all tested") if share.exact else say("not exact")
+        return "all tested" if share.exact else "not exact"
     digits = digits_of(share.low, share.high)
     return interval(share.low, share.high, share.confidence, digits)
 
@@ -315,7 +307,7 @@ def instances(spec: AuditSpec, whom: str) -> str:
     """Name what is counted: the rows of the data, the input domain, or perturbed rows."""
     if whom == "data":
         return say("{People} in the data", People=words.capital(plural(spec.person)))
-    return say(_INSTANCES[whom])
+    return _INSTANCES[whom]
 
 
 def repeatability_sentence(found: Repeatability) -> str:
@@ -330,9 +322,9 @@ def repeatability_sentence(found: Repeatability) -> str:
         decisions=words.number(found.decisions),
     )
     why = (
-        say("Its output for a row depends on the other rows that are queried with it.")
+        "Its output for a row depends on the other rows that are queried with it."
         if found.batch
-        else say("The same row does not always receive the same output.")
+        else "The same row does not always receive the same output."
     )
     return f"{changed} {why}"
 
@@ -345,7 +337,7 @@ def changed_answers(run: RunRecord | RunState) -> str:
     said = repeatability_sentence(found)
     if method_named(run.method).repeats is Repeats.INDEPENDENT:
         return said
-    valid = say("The results of this run are valid for the outputs received at that time.")
+    valid = "The results of this run are valid for the outputs received at that time."
     return f"{said} {valid}"
 
 
@@ -353,7 +345,7 @@ def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
     """Say for how many the probability of the favourable decision changes."""
     people = plural(spec.person)
     values = {
-        "whom": say("the input domain")
+        "whom": "the input domain"
         if figure.whom == "domain"
         else say("the {people} in the data", people=people),
         "when": words.when_change(figure.attributes),
@@ -383,7 +375,7 @@ def excess_statement(spec: AuditSpec, figure: ExcessChange) -> Statement:
             least=least,
             **values,
         )
-    label = say("Share whose probability of the favourable decision changes")
+    label = "Share whose probability of the favourable decision changes"
     return Statement("estimated", label, words.capital(least), sentence)
 
 
@@ -436,7 +428,7 @@ def phases_of(figures: Sequence[Metric]) -> tuple[SearchPhase, ...]:
 
 def phase_name(phase: str) -> str:
     """Return the name of a search's phase, for a table."""
-    return say(_PHASES[phase]) if phase in _PHASES else words.capital(stage(phase))
+    return _PHASES[phase] if phase in _PHASES else words.capital(stage(phase))
 
 
 def phase_cells(phase: SearchPhase | None) -> tuple[str, ...]:
@@ -486,7 +478,7 @@ def near_sentence(
     """
     if not isinstance(run, RunRecord):
         return ""
-    plausible = run.spec.plausible and say(
+    plausible = run.spec.plausible and (
         "Only plausible instances were tested: no farther from a data row than data rows are from "
         "one another."
         if reference is None or reference.by_distance
@@ -503,7 +495,7 @@ def _few_sentence(run: RunRecord) -> str:
     if not searched or run.found >= FEW_PAIRS:
         return ""
     if not run.found:
-        return say(
+        return (
             "No plausible pair was found within the searched region. Counterfactuals that are not "
             "plausible were not compared; a search that is not limited to plausible pairs compares "
             "them."
@@ -565,10 +557,10 @@ def sampling_sentence(run: RunRecord) -> str:
             drawn=words.number(compared.n_samples),
         )
     if compared.own < compared.low:
-        return say("The search needs fewer queries than random sampling of plausible instances.")
+        return "The search needs fewer queries than random sampling of plausible instances."
     if compared.own > compared.high:
-        return say("The search needs more queries than random sampling of plausible instances.")
-    return say(
+        return "The search needs more queries than random sampling of plausible instances."
+    return (
         "The search and random sampling of plausible instances do not differ significantly in "
         "queries."
     )
@@ -591,7 +583,7 @@ def uncertified(share: Share) -> str:
     if share.exhaustive:
         return ""
     if not share.opaque:
-        return say(
+        return (
             "This is statistical, not certified: the model’s internal structure is not available."
         )
     return say(
@@ -651,7 +643,7 @@ def certified_statement(
     if (around := neighbourhoods_of(shown)) is not None:
         return neighbourhood_statement(spec, around), (
             neighbour_sentence(around),
-            say(NOT_MEANT),
+            NOT_MEANT,
         )
     if (proven := main_proof(shown)) is not None:
         rest = remainder_statement(proven)
@@ -672,8 +664,8 @@ def _of_people(figure: Metric) -> bool:
 def no_result(run: RunRecord | RunState) -> str:
     """Say that a run has no result, or none so far."""
     if run.state in ("running", "paused"):
-        return say("No result yet.")
-    return say("The run ended without a result.")
+        return "No result yet."
+    return "The run ended without a result."
 
 
 def effort(run: RunRecord | RunState) -> str:
@@ -701,7 +693,7 @@ def standing(run: RunRecord | RunState) -> str:
     if _about_groups(run):
         return _standing_of_groups(run)
     if _repairs(run):
-        return mitigation_words.standing(run.figures) or say("no result yet")
+        return mitigation_words.standing(run.figures) or "no result yet"
     return say_many(run.found, "{n} pair[|s] in {tested}", tested=words.tested(run.tried))
 
 
@@ -750,8 +742,8 @@ def _counted(share: Share, person: str) -> str:
 def _whom(share: Share, people: str) -> str:
     match share.whom:
         case "domain":
-            return say("the input domain")
+            return "the input domain"
         case "data":
             return say("the {people} in the data", people=people)
         case "perturbed":
-            return say("the perturbed data rows")
+            return "the perturbed data rows"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
@@ -52,63 +52,53 @@ def unmeasured(sentence: str) -> Statement:
     return Statement("", "", "", sentence)
 
 
-_Told = TypeVar("_Told")
-
-
-def fixed(texts: _Told) -> _Told:
-    """Return texts as they are: those that `say` fills in later."""
-    return texts
-
-
 #: What stands around the sections, on pages and in HTML.
-FRAME: dict[str, str] = fixed(
-    {
-        "contents": "Contents",
-        "page": "{page} of {pages}",
-        "attribute": "Attribute",
-        "equal": "Equal:",
-        "note": "Auditor’s note:",
-        "Draft": "Draft",
-        "Final": "Final",
-        "example": "example",
-        "observed": "observed",
-        "estimated": "estimated",
-        "proven": "proven",
-        "marks": "How to read the marks",
-        "means proven": (
-            "True of everything it covers; a proof certificate that can be verified shows it."
-        ),
-        "means estimated": "From random samples or altered copies, with a confidence interval.",
-        "means observed": (
-            "Counted in the rows of the data. An interval, where one is given, is for individuals "
-            "drawn in the same way as these rows."
-        ),
-        "means example": "Found by a search. It does not show how often this happens.",
-        "means CI": (
-            "Confidence interval, made by a procedure whose intervals contain the true value in 95 "
-            "of 100 audits."
-        ),
-        "means p": "How probable a difference at least as large is by chance alone.",
-        "place": "Section {section}, page {page}",
-        "sources": "Sources",
-        "unsigned": "Draft: not signed off",
-        "signature": "Signature",
-        "date": "Date",
-        "logo": "Logo",
-        "skip": "Skip to the report",
-        "in words": "The same in words",
-        "manifest": "Save the manifest (JSON)",
-        "left out": "Omitted by the auditor: {parts}.",
-        "unattached": (
-            "PDF/A-2 does not allow attachments: the manifest is in the audit file, not in "
-            "this document."
-        ),
-        "unkept": (
-            "This document contains characters that the available fonts cannot show as "
-            "{standard} requires, so it does not meet that standard."
-        ),
-    }
-)
+FRAME: dict[str, str] = {
+    "contents": "Contents",
+    "page": "{page} of {pages}",
+    "attribute": "Attribute",
+    "equal": "Equal:",
+    "note": "Auditor’s note:",
+    "Draft": "Draft",
+    "Final": "Final",
+    "example": "example",
+    "observed": "observed",
+    "estimated": "estimated",
+    "proven": "proven",
+    "marks": "How to read the marks",
+    "means proven": (
+        "True of everything it covers; a proof certificate that can be verified shows it."
+    ),
+    "means estimated": "From random samples or altered copies, with a confidence interval.",
+    "means observed": (
+        "Counted in the rows of the data. An interval, where one is given, is for individuals "
+        "drawn in the same way as these rows."
+    ),
+    "means example": "Found by a search. It does not show how often this happens.",
+    "means CI": (
+        "Confidence interval, made by a procedure whose intervals contain the true value in 95 "
+        "of 100 audits."
+    ),
+    "means p": "How probable a difference at least as large is by chance alone.",
+    "place": "Section {section}, page {page}",
+    "sources": "Sources",
+    "unsigned": "Draft: not signed off",
+    "signature": "Signature",
+    "date": "Date",
+    "logo": "Logo",
+    "skip": "Skip to the report",
+    "in words": "The same in words",
+    "manifest": "Save the manifest (JSON)",
+    "left out": "Omitted by the auditor: {parts}.",
+    "unattached": (
+        "PDF/A-2 does not allow attachments: the manifest is in the audit file, not in "
+        "this document."
+    ),
+    "unkept": (
+        "This document contains characters that the available fonts cannot show as "
+        "{standard} requires, so it does not meet that standard."
+    ),
+}
 #: Words for one or for many, in a message with a count.
 _ONE_OR_MANY = re.compile(r"\[([^][|]*)\|([^][|]*)\]")
 _MONTHS = (

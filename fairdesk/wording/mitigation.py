@@ -26,7 +26,7 @@ from fairdesk.results.trials import (
     verdict_of,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import Statement, fixed, say, say_many, unmeasured
+from fairdesk.wording.language import Statement, say, say_many, unmeasured
 from fairdesk.wording.trials import (
     change_text,
     digits_for,
@@ -45,145 +45,129 @@ _NAMED = 2
 #: Of these more is better.
 _BETTER = ("accuracy", "auc", "impact_ratio")
 #: What the chosen model is, by what is measured and by the verdict.
-_CHOSEN = fixed(
-    {
-        ("share", "better"): (
-            "The mitigated model ({rows}) has significantly fewer decision changes than the "
-            "original model."
-        ),
-        ("share", "open"): (
-            "No improvement was established: decision changes with the mitigated model ({rows}) "
-            "do not differ significantly from those with the original model."
-        ),
-        ("share", "worse"): (
-            "The mitigation did not help: the mitigated model ({rows}) has significantly more "
-            "decision changes than the original model."
-        ),
-        ("share", "baseline"): (
-            "No improvement was established: the mitigated model ({rows}) has fewer decision "
-            "changes than the original model, but no fewer than the retrained baseline."
-        ),
-        ("gap", "better"): (
-            "The mitigated model ({rows}) has a significantly smaller gap than the original model."
-        ),
-        ("gap", "open"): (
-            "No improvement was established: the gap with the mitigated model ({rows}) does not "
-            "differ significantly from that with the original model."
-        ),
-        ("gap", "worse"): (
-            "The mitigation did not help: the mitigated model ({rows}) has a significantly larger "
-            "gap than the original model."
-        ),
-        ("gap", "baseline"): (
-            "No improvement was established: the mitigated model ({rows}) has a smaller gap than "
-            "the original model, but no smaller one than the retrained baseline."
-        ),
-    }
-)
+_CHOSEN = {
+    ("share", "better"): (
+        "The mitigated model ({rows}) has significantly fewer decision changes than the "
+        "original model."
+    ),
+    ("share", "open"): (
+        "No improvement was established: decision changes with the mitigated model ({rows}) "
+        "do not differ significantly from those with the original model."
+    ),
+    ("share", "worse"): (
+        "The mitigation did not help: the mitigated model ({rows}) has significantly more "
+        "decision changes than the original model."
+    ),
+    ("share", "baseline"): (
+        "No improvement was established: the mitigated model ({rows}) has fewer decision "
+        "changes than the original model, but no fewer than the retrained baseline."
+    ),
+    ("gap", "better"): (
+        "The mitigated model ({rows}) has a significantly smaller gap than the original model."
+    ),
+    ("gap", "open"): (
+        "No improvement was established: the gap with the mitigated model ({rows}) does not "
+        "differ significantly from that with the original model."
+    ),
+    ("gap", "worse"): (
+        "The mitigation did not help: the mitigated model ({rows}) has a significantly larger "
+        "gap than the original model."
+    ),
+    ("gap", "baseline"): (
+        "No improvement was established: the mitigated model ({rows}) has a smaller gap than "
+        "the original model, but no smaller one than the retrained baseline."
+    ),
+}
 #: That every model that was retrained is worse.
-_ALL_WORSE = fixed(
-    {
-        "share": (
-            "No improvement: every retrained model has significantly more decision changes than "
-            "the original model."
-        ),
-        "gap": (
-            "No improvement: every retrained model has a significantly larger gap than the "
-            "original model."
-        ),
-    }
-)
+_ALL_WORSE = {
+    "share": (
+        "No improvement: every retrained model has significantly more decision changes than "
+        "the original model."
+    ),
+    "gap": (
+        "No improvement: every retrained model has a significantly larger gap than the "
+        "original model."
+    ),
+}
 #: That none was chosen: by whether all is done.
-_NONE_CHOSEN = fixed(
-    {
-        True: (
-            "No model was chosen: on the validation rows, none was significantly better than the "
-            "retrained baseline within the permitted accuracy loss ({points})."
-        ),
-        False: (
-            "No model is chosen so far: on the validation rows, none is significantly better than "
-            "the retrained baseline within the permitted accuracy loss ({points})."
-        ),
-    }
-)
+_NONE_CHOSEN = {
+    True: (
+        "No model was chosen: on the validation rows, none was significantly better than the "
+        "retrained baseline within the permitted accuracy loss ({points})."
+    ),
+    False: (
+        "No model is chosen so far: on the validation rows, none is significantly better than "
+        "the retrained baseline within the permitted accuracy loss ({points})."
+    ),
+}
 #: Models by what they are beside the original one.
-_COMPARED = fixed(
-    {
-        "better": "Significantly better than the original model: {models}.",
-        "open": "No significant difference from the original model: {models}.",
-        "worse": "Significantly worse than the original model: {models}.",
-    }
-)
+_COMPARED = {
+    "better": "Significantly better than the original model: {models}.",
+    "open": "No significant difference from the original model: {models}.",
+    "worse": "Significantly worse than the original model: {models}.",
+}
 #: That the source of the labels decides what comes of it, by whether it can be chosen.
-_MATTERS = fixed(
-    {
-        True: (
-            "This is a choice, and it matters: other labels give other data and another model. "
-            "Anyone who trains with these rows adopts this choice."
-        ),
-        False: (
-            "The method was published in this form. Anyone who trains with these rows adopts this "
-            "choice: the labels are wrong wherever the model was right."
-        ),
-    }
-)
+_MATTERS = {
+    True: (
+        "This is a choice, and it matters: other labels give other data and another model. "
+        "Anyone who trains with these rows adopts this choice."
+    ),
+    False: (
+        "The method was published in this form. Anyone who trains with these rows adopts this "
+        "choice: the labels are wrong wherever the model was right."
+    ),
+}
 #: What is set side by side of all models.
-_SIDE_BY_SIDE = fixed(
-    {
-        "share_data": "Among the {n} {people} in the test rows, the decision changes for {models}.",
-        "share_domain": "In the input domain, the decision is estimated to change for {models}.",
-        "rule_score": "Estimated on perturbed test rows, the gap is {models}.",
-    }
-)
-_WITH = fixed(
-    {
-        "imported": "{value} with the original model",
-        "retrained": "{value} with the retrained baseline (no rows added)",
-        "portion": "{value} with the mitigated model",
-        "other": "{value} with {name}",
-    }
-)
-_LABELS = fixed(
-    {
-        "majority": (
-            "Augmentation rows are labelled by the majority of five models of other types, "
-            "trained on the training rows without using the protected attributes. Both members of "
-            "a pair receive one label, which reflects the data; unfairness in the recorded "
-            "outcomes can remain."
-        ),
-        "similar": (
-            "Augmentation rows are labelled by the model’s most frequent decision in their "
-            "counterfactual set. Both members of a pair receive one label, and no other model is "
-            "needed; where the model is wrong for most of the set, the label is wrong too."
-        ),
-        "model": (
-            "Augmentation rows are labelled by the model’s own decision. The members of a pair "
-            "keep their different decisions, so these rows teach the model to discriminate; this "
-            "choice exists for comparison."
-        ),
-        "neighbours": (
-            "Augmentation rows are labelled by the majority of the nearest training rows, "
-            "protected attributes excluded. Both members of a pair receive one label that data "
-            "rows have, also where that was unfair; where no data row is near, it means little."
-        ),
-        "opposite": (
-            "Augmentation rows have the label opposite to the decision that is too frequent in "
-            "the subgroup: by rule, not by merit."
-        ),
-    }
-)
+_SIDE_BY_SIDE = {
+    "share_data": "Among the {n} {people} in the test rows, the decision changes for {models}.",
+    "share_domain": "In the input domain, the decision is estimated to change for {models}.",
+    "rule_score": "Estimated on perturbed test rows, the gap is {models}.",
+}
+_WITH = {
+    "imported": "{value} with the original model",
+    "retrained": "{value} with the retrained baseline (no rows added)",
+    "portion": "{value} with the mitigated model",
+    "other": "{value} with {name}",
+}
+_LABELS = {
+    "majority": (
+        "Augmentation rows are labelled by the majority of five models of other types, "
+        "trained on the training rows without using the protected attributes. Both members of "
+        "a pair receive one label, which reflects the data; unfairness in the recorded "
+        "outcomes can remain."
+    ),
+    "similar": (
+        "Augmentation rows are labelled by the model’s most frequent decision in their "
+        "counterfactual set. Both members of a pair receive one label, and no other model is "
+        "needed; where the model is wrong for most of the set, the label is wrong too."
+    ),
+    "model": (
+        "Augmentation rows are labelled by the model’s own decision. The members of a pair "
+        "keep their different decisions, so these rows teach the model to discriminate; this "
+        "choice exists for comparison."
+    ),
+    "neighbours": (
+        "Augmentation rows are labelled by the majority of the nearest training rows, "
+        "protected attributes excluded. Both members of a pair receive one label that data "
+        "rows have, also where that was unfair; where no data row is near, it means little."
+    ),
+    "opposite": (
+        "Augmentation rows have the label opposite to the decision that is too frequent in "
+        "the subgroup: by rule, not by merit."
+    ),
+}
 
 
 def labels_sentence(labels: str) -> str:
     """Say where the labels of added rows come from, and what that means."""
-    return say(_LABELS[labels])
+    return _LABELS[labels]
 
 
 def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
     """Say what came of a mitigation, by what is judged: whether it helped comes first."""
     repair = repair_of(figures)
     if repair is None:
-        return unmeasured(say("No mitigation result yet."))
+        return unmeasured("No mitigation result yet.")
     if not repair.retrains:
         said = say_many(
             repair.rows,
@@ -191,7 +175,7 @@ def headline(spec: AuditSpec, figures: Sequence[Metric]) -> Statement:
             "retrained here, so [its|their] effect is not known.",
             stock=stock_text(repair),
         )
-        return Statement("", say("Augmentation rows"), words.number(repair.rows), said, said)
+        return Statement("", "Augmentation rows", words.number(repair.rows), said, said)
     best = chosen_of(figures)
     lead = lead_of(figures, trial_of(figures, 0))
     evidence = "estimated" if lead is None else known(lead)
@@ -236,14 +220,14 @@ def _none_chosen(spec: AuditSpec, figures: Sequence[Metric], repair: Repair) -> 
     tried = [each for each in trials_of(figures) if each.measures]
     sizes = [each for each in tried if each.kind == "portion"]
     if not sizes:
-        none = say(
+        none = (
             "No improvement was established: no candidate model with augmentation rows has been "
             "measured."
         )
         return none, ""
     found = {each.number: verdict_of(figures, each) for each in tried if each.number}
     if repair.ended and all(each == "worse" for each in found.values()):
-        first, compared = say(_ALL_WORSE[_kind(repair)]), ""
+        first, compared = _ALL_WORSE[_kind(repair)], ""
     else:
         first = say(_NONE_CHOSEN[bool(repair.ended)], points=allowance_text(repair))
         compared = _verdicts(tried, found)
@@ -276,7 +260,7 @@ def _costly(sizes: Sequence[Trial]) -> str:
 
 
 def _name(trial: Trial) -> str:
-    return say("the retrained baseline") if trial.kind == "retrained" else trial_name(trial)
+    return "the retrained baseline" if trial.kind == "retrained" else trial_name(trial)
 
 
 def _side_by_side(
@@ -319,7 +303,7 @@ def _texts(measures: Sequence[Measure]) -> list[str]:
     """Write estimates of one thing alike, without their intervals."""
     digits = max(map(digits_for, measures))
     return [
-        say(UNDEFINED) if each.estimate is None else value_text(each, each.estimate, digits)
+        UNDEFINED if each.estimate is None else value_text(each, each.estimate, digits)
         for each in measures
     ]
 
@@ -358,8 +342,8 @@ def remarks(figures: Sequence[Metric]) -> list[tuple[str, str]]:
     repair = repair_of(figures)
     if repair is None:
         return []
-    said = [(say("Certification."), certified_sentence(figures))]
-    said += [(say("Note."), note) for note in repair.notes]
+    said = [("Certification.", certified_sentence(figures))]
+    said += [("Note.", note) for note in repair.notes]
     said += [
         ("", say("{name}: no model was made. {why}", name=trial_name(each), why=each.failed))
         for each in trials_of(figures)
@@ -367,8 +351,8 @@ def remarks(figures: Sequence[Metric]) -> list[tuple[str, str]]:
     ]
     if repair.rows:
         labels = labels_sentence(source_of_labels(repair))
-        matters = say(_MATTERS[repair.target != "rule_score"])
-        said.append((say("How the augmentation rows are labelled."), f"{labels} {matters}"))
+        matters = _MATTERS[repair.target != "rule_score"]
+        said.append(("How the augmentation rows are labelled.", f"{labels} {matters}"))
     return [(lead, text) for lead, text in said if text]
 
 
@@ -377,15 +361,15 @@ def making(spec: AuditSpec, figures: Sequence[Metric]) -> list[tuple[str, str]]:
     repair = repair_of(figures)
     if repair is None:
         return []
-    reweighing = say(
+    reweighing = (
         "Reweighing adds no rows: it weights the training rows so that protected groups and "
         "recorded outcomes are independent of each other (Kamiran and Calders, 2012)."
     )
     reweighed = any(each.name == "Reweighing" for each in trials_of(figures))
     said = [
-        (say("Reweighing."), reweighing if reweighed else ""),
-        (say("Training, validation and test rows."), split_sentence(spec, repair)),
-        (say("Why the search ended."), repair.ended),
+        ("Reweighing.", reweighing if reweighed else ""),
+        ("Training, validation and test rows.", split_sentence(spec, repair)),
+        ("Why the search ended.", repair.ended),
     ]
     return [(lead, text) for lead, text in said if text]
 
@@ -492,7 +476,7 @@ def fall(figures: Sequence[Metric]) -> str:
 
 def not_improved() -> str:
     """Say in few words that the chosen model is not shown to be better than the original one."""
-    return say("no improvement")
+    return "no improvement"
 
 
 def _worse(trial: Trial) -> list[Change]:

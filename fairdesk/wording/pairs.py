@@ -128,7 +128,7 @@ def plausible_pairs(share: PlausibleShare) -> Statement:
             **values,
         )
     )
-    return Statement("example", say("plausible pairs"), part, told)
+    return Statement("example", "plausible pairs", part, told)
 
 
 def held_out_sentence(reference: Reference) -> str:

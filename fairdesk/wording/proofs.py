@@ -18,11 +18,11 @@ from fairdesk.results.proofs import (
     percent_digits,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import Statement, fixed, say, say_many, unmeasured
+from fairdesk.wording.language import Statement, say, say_many, unmeasured
 from fairdesk.wording.words import digits_of, interval, shown_percent
 
 #: What such a figure does not mean.
-NOT_MEANT = fixed(
+NOT_MEANT = (
     "Neighbours are defined by the values that differ, not by how likely they are: many may "
     "resemble no real person. An instance that differs more from every data row is not covered. "
     "The counts are of the rows in this table; they are not shares of other people."
@@ -113,10 +113,10 @@ def neighbourhood_counts(found: NeighbourhoodCounts) -> str:
 def _label(found: NeighbourhoodCounts) -> str:
     """Name what is certified of the rows."""
     if not found.changed and not found.together:
-        return say("Proven unchanged")
+        return "Proven unchanged"
     if found.changed == 1 and not found.together:
-        return say("Proven unchanged, even after one other change")
-    return say("Proven unchanged, even after other changes")
+        return "Proven unchanged, even after one other change"
+    return "Proven unchanged, even after other changes"
 
 
 #: Decimals of an impact ratio.
@@ -124,28 +124,24 @@ _RATIO_DIGITS = 3
 #: Decimals of a proven percentage: at least, and at most so many.
 _LEAST_DIGITS, _MOST_DIGITS = 2, 6
 #: What is proven, by whether it is that the decision does not change.
-_PROVEN = fixed(
-    {True: "Certified share: decision unchanged", False: "Falsified share: decision changes"}
-)
+_PROVEN = {True: "Certified share: decision unchanged", False: "Falsified share: decision changes"}
 #: The same where combinations are counted.
-_COUNTED = fixed(
-    {
-        True: "Certified combinations: decision unchanged",
-        False: "Falsified combinations: decision changes",
-    }
-)
+_COUNTED = {
+    True: "Certified combinations: decision unchanged",
+    False: "Falsified combinations: decision changes",
+}
 #: What the verdicts mean, for whoever reads them as a seal of approval, or as forgery.
-VERDICTS = fixed(
+VERDICTS = (
     "Certified: proven that the decision is the same for every tested value of the protected "
     "attributes. Falsified: proven that it changes. Undecided: neither is proven. The terms "
     "describe a proof about decisions; they neither approve nor reject the model."
 )
 #: Why shares need not make up the whole.
-ROUNDED = fixed(
+ROUNDED = (
     "Certified and falsified shares are rounded down and undecided shares up, so they may not add "
     "up to 100\u00a0%."
 )
-_POPULATION = fixed("the population (a model of the data)")
+_POPULATION = "the population (a model of the data)"
 
 
 def population_note(spec: AuditSpec) -> str:
@@ -189,14 +185,14 @@ def proven_statement(proven: Proven) -> Statement:
         share=least_share(alike),
     )
     changes = say("provably changes for {share}", share=least_share(unlike))
-    clauses, share, label = [same, changes], alike or unlike, say(_PROVEN[bool(alike)])
+    clauses, share, label = [same, changes], alike or unlike, _PROVEN[bool(alike)]
     if proven.of == "people" and alike and unlike:
         clauses, share = [changes, same], unlike
-        label = say("Decision provably changes, in a model of the data")
+        label = "Decision provably changes, in a model of the data"
     first, second = clauses if alike else reversed(clauses)
     rest = say("it {proven}", proven=second)
     if not alike:
-        rest = say("no share is certified")
+        rest = "no share is certified"
     elif not unlike:
         rest = _none_falsified(proven)
     rest = say("{rest}; at most {left} is undecided.", rest=rest, left=most_percent(left))
@@ -213,7 +209,7 @@ def _none_falsified(proven: Proven) -> str:
     """Say that nothing is proven to change: also where it changes for some that were drawn."""
     drawn = proven.estimated
     if drawn is None or not drawn.discriminatory:
-        return say("no share is falsified so far")
+        return "no share is falsified so far"
     return say(
         "no share is falsified so far, but the decision changes for {hits} of {n} combinations "
         "drawn at random",
@@ -248,9 +244,9 @@ def remainder_statement(proven: Proven) -> Statement | None:
         share=share,
         whom=say("the undecided {share}", share=most_percent(left))
         if alike or unlike
-        else say("the input domain"),
+        else "the input domain",
     )
-    return Statement("estimated", say("Estimated in the undecided part"), value, said)
+    return Statement("estimated", "Estimated in the undecided part", value, said)
 
 
 def about_percent(value: float) -> str:
@@ -359,7 +355,7 @@ def proven_text(proven: Proven) -> str:
 
 def short_name(proven: Proven) -> str:
     """Name shortly of what something is proven, for where there is little room."""
-    return say("a model of the data") if proven.of == "people" else say("the input domain")
+    return "a model of the data" if proven.of == "people" else "the input domain"
 
 
 def standing_of(proven: Proven) -> str:
@@ -369,7 +365,7 @@ def standing_of(proven: Proven) -> str:
 
 def _possible(proven: Proven) -> str:
     """Say of what something is proven."""
-    return say(_POPULATION) if proven.of == "people" else say("the input domain")
+    return _POPULATION if proven.of == "people" else "the input domain"
 
 
 def _whatever(names: Sequence[str]) -> str:
@@ -382,9 +378,9 @@ def _exact_statement(proven: Proven) -> Statement:
     values = {
         "whatever": _whatever(proven.attributes),
         "when": words.when_change(proven.attributes),
-        "how": say("certified without examining any region")
+        "how": "certified without examining any region"
         if not unlike and not proven.boxes
-        else say("every combination is decided"),
+        else "every combination is decided",
     }
     if not proven.total:
         share = percent_down(unlike, _digits_for(unlike))
@@ -395,7 +391,7 @@ def _exact_statement(proven: Proven) -> Statement:
             people=_possible(proven),
             **values,
         )
-        return Statement("proven", say(_PROVEN[False]), value, sentence)
+        return Statement("proven", _PROVEN[False], value, sentence)
     count = int(proven.falsified_people)
     values["whole"] = words.number(int(proven.total))
     if not count:
@@ -417,7 +413,7 @@ def _exact_statement(proven: Proven) -> Statement:
             share=percent_down(unlike, _digits_for(unlike)),
             **values,
         )
-    return Statement("proven", say(_COUNTED[not count]), value, sentence)
+    return Statement("proven", _COUNTED[not count], value, sentence)
 
 
 def _digits_for(share: Fraction) -> int:

@@ -28,7 +28,7 @@ def rule_texts(spec: AuditSpec, boxes: Iterable[Sequence[Condition]]) -> Iterato
         for each in conditions:
             if each not in written:
                 written[each] = _written(attributes, each, signs=True)
-        first, *rest = [written[each] for each in conditions] or [say("all combinations")]
+        first, *rest = [written[each] for each in conditions] or ["all combinations"]
         for text in rest:
             first = say("{first} and {last}", first=first, last=text)
         yield first
@@ -42,7 +42,7 @@ def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     """
     attributes = _attributes(spec)
     parts = (_written(attributes, each, signs=False) for each in conditions)
-    return ", ".join(parts) or say("all individuals")
+    return ", ".join(parts) or "all individuals"
 
 
 def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:
@@ -110,7 +110,7 @@ def _names(attribute: Attribute, codes: Sequence[float]) -> str:
     inside = [name_of(attribute, code) for code in codes]
     left_out = [code for code in range(len(attribute.values)) if code not in meant]
     if attribute.unknown and left_out == [attribute.unknown_code]:
-        return say("is recorded")
+        return "is recorded"
     outside = [name_of(attribute, code) for code in left_out]
     if not 0 < len(outside) < len(inside):
         return f"= {_alternatives(inside)}"

@@ -12,37 +12,33 @@ from fairdesk.results.trials import (
     verdict_of,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import say, say_many
 from fairdesk.wording.proofs import least_share
 from fairdesk.wording.words import UNDEFINED, digits_of
 
 #: How something is known.
 Known = Literal["observed", "estimated", "proven"]
 #: What is measured, by its name in the audit file.
-_MEASURES = fixed(
-    {
-        "accuracy": "Accuracy",
-        "auc": "Ranking quality (AUC)",
-        "brier": "Brier score",
-        "calibration": "Calibration error",
-        "share_domain": "Decision changes, input domain",
-        "share_data": "Decision changes, test rows",
-        "impact_ratio": "Impact ratio",
-        "rate_gap": "Largest gap between groups in selection rates",
-        "error_gap": "Largest gap between groups in true or false positive rates",
-        "rule_score": "Gap between the subgroup and all others",
-        "certified": "Certified share of the input domain (decision unchanged)",
-        "falsified": "Falsified share of the input domain (decision changes)",
-    }
-)
+_MEASURES = {
+    "accuracy": "Accuracy",
+    "auc": "Ranking quality (AUC)",
+    "brier": "Brier score",
+    "calibration": "Calibration error",
+    "share_domain": "Decision changes, input domain",
+    "share_data": "Decision changes, test rows",
+    "impact_ratio": "Impact ratio",
+    "rate_gap": "Largest gap between groups in selection rates",
+    "error_gap": "Largest gap between groups in true or false positive rates",
+    "rule_score": "Gap between the subgroup and all others",
+    "certified": "Certified share of the input domain (decision unchanged)",
+    "falsified": "Falsified share of the input domain (decision changes)",
+}
 #: How something is known, as the heading of what is.
-_KNOWN = fixed(
-    {
-        "observed": "Observed on the test rows",
-        "estimated": "Estimated from random samples",
-        "proven": "Proven",
-    }
-)
+_KNOWN = {
+    "observed": "Observed on the test rows",
+    "estimated": "Estimated from random samples",
+    "proven": "Proven",
+}
 _UNITS = {
     "accuracy": "percent",
     "share_domain": "percent",
@@ -53,32 +49,30 @@ _UNITS = {
     "certified": "proven",
     "falsified": "proven",
 }
-_VERDICTS = fixed(
-    {
-        "better": "better",
-        "worse": "worse",
-        "open": "no significant difference",
-    }
-)
-_AUDITED, _CHOSEN, _COSTLY = fixed(("as audited", "chosen: {result}", "too inaccurate"))
+_VERDICTS = {
+    "better": "better",
+    "worse": "worse",
+    "open": "no significant difference",
+}
+_AUDITED, _CHOSEN, _COSTLY = ("as audited", "chosen: {result}", "too inaccurate")
 
 
 def trial_name(trial: Trial) -> str:
     """Name a trial: ``Original model``, ``529 rows added``, ``Reweighing``."""
     match trial.kind:
         case "imported":
-            return say("Original model")
+            return "Original model"
         case "retrained":
-            return say("Retrained baseline")
+            return "Retrained baseline"
         case "other":
-            return say(trial.name)
+            return trial.name
         case "portion":
             return say_many(trial.added, "{n} row[|s] added")
 
 
 def measure_name(measure: Measure | Change) -> str:
     """Say what was measured: ``Accuracy``, ``Impact ratio, sex``."""
-    name = say(_MEASURES[measure.what])
+    name = _MEASURES[measure.what]
     return f"{name}, {words.quoted(measure.of)}" if measure.of else name
 
 
@@ -92,7 +86,7 @@ def known(measure: Measure | Change) -> Known:
 
 def known_text(how: Known) -> str:
     """Say how something is known, as the heading of what is."""
-    return say(_KNOWN[how])
+    return _KNOWN[how]
 
 
 def measure_text(measure: Measure | None) -> str:
@@ -112,7 +106,7 @@ def measure_text(measure: Measure | None) -> str:
 def measure_parts(measure: Measure) -> tuple[str, str]:
     """Return a measure with its unit, and the ends of its interval; empty without one."""
     if measure.estimate is None:
-        return say(UNDEFINED), ""
+        return UNDEFINED, ""
     if unit_of(measure) == "proven":
         return least_share(measure.estimate), ""
     digits = digits_for(measure)
@@ -132,7 +126,7 @@ def change_text(change: Change | None, *, named: bool = False, unit: bool = True
     if change is None:
         return "–"
     if change.difference is None:
-        return say(UNDEFINED)
+        return UNDEFINED
     factor = 1 if unit_of(change) == "number" else 100
     digits = digits_for(change)
     text = words.signed(factor * change.difference, digits)
@@ -150,13 +144,13 @@ def change_text(change: Change | None, *, named: bool = False, unit: bool = True
 def outcome_text(figures: Sequence[Metric], trial: Trial) -> str:
     """Say what came of a trial: ``chosen: better``, ``no model``."""
     if trial.failed:
-        return say("no model")
+        return "no model"
     if trial.kind == "imported":
-        return say(_AUDITED)
+        return _AUDITED
     repair, verdict = repair_of(figures), verdict_of(figures, trial)
-    parts = [say(_VERDICTS[verdict])] if verdict else []
+    parts = [_VERDICTS[verdict]] if verdict else []
     if trial.verdict == "costly":
-        parts.append(say(_COSTLY))
+        parts.append(_COSTLY)
     result = "; ".join(parts) or "–"
     if repair is not None and trial.number == repair.chosen:
         return say(_CHOSEN, result=result)

@@ -17,53 +17,51 @@ from fairdesk.data.profiling.profile import sample_weights
 from fairdesk.data.table import Column, Kind, Source
 from fairdesk.models.decisions.rule import own_number_text
 from fairdesk.models.model import How, Input, Mapping
-from fairdesk.wording.language import Statement, fixed, say, say_many
+from fairdesk.wording.language import Statement, say, say_many
 
 #: What a search can show, and what not. Stands wherever findings are counted.
-EXAMPLES = fixed(
+EXAMPLES = (
     "A discriminatory pair is two instances that differ only in protected attributes, and in what "
     "changes with them, and receive different decisions. Each pair shows that, for these inputs, "
     "the model’s decision depends on a protected attribute. Do not read the number of pairs as how "
     "often this happens. Instances are synthetic or rows of the data."
 )
 #: What the rows of the data show, and what not.
-OBSERVED = fixed(
+OBSERVED = (
     "Observed figures describe the individuals in the data. They show how groups differ, not "
     "why, and not what a different protected attribute would have changed for any "
     "individual."
 )
 #: What the threshold of impact ratios is: said once where they are shown.
-FOUR_FIFTHS = fixed("The four-fifths threshold is a screening rule, not a legal conclusion.")
+FOUR_FIFTHS = "The four-fifths threshold is a screening rule, not a legal conclusion."
 #: What p-values are of, by whether they are corrected: said once where they are shown.
-TESTED = fixed(
-    {
-        False: "Each p is of a Z test against the reference, unless another test is named.",
-        True: (
-            "Each p is of a Z test against the reference, unless another test is named, and "
-            "corrected for the number of groups in its table; confidence intervals are not."
-        ),
-    }
-)
+TESTED = {
+    False: "Each p is of a Z test against the reference, unless another test is named.",
+    True: (
+        "Each p is of a Z test against the reference, unless another test is named, and "
+        "corrected for the number of groups in its table; confidence intervals are not."
+    ),
+}
 #: What searches for groups show, and what not.
-ESTIMATED_GROUPS = fixed(
+ESTIMATED_GROUPS = (
     "The figures for subgroups show which subgroups differ, not why: members of a subgroup may "
     "differ from all others in more than the protected attributes."
 )
 #: The same of identity terms: these are exchanged, and the rest of a text stays.
-ESTIMATED_TERMS = fixed(
+ESTIMATED_TERMS = (
     "The figures for identity terms are estimated from texts of the data in which one term was "
     "replaced by another. The texts are the same with every term, so a difference is due to the "
     "term. These figures do not show how often such texts occur."
 )
 #: What is to be done about a companion that is only proposed.
-CONFIRM = fixed(
+CONFIRM = (
     "Confirm or refuse this in a new audit: on the tab “Compared together” of the page "
     "Attributes, or with --companions FILE."
 )
 #: Between a number and its unit: no line break.
 NBSP = "\u00a0"
 #: What cannot be computed: 0/0, or nothing to compare with.
-UNDEFINED = fixed("undefined")
+UNDEFINED = "undefined"
 #: Endings with a plural of their own, the longer ones first.
 _IRREGULAR = {
     "person": "people",
@@ -74,37 +72,29 @@ _IRREGULAR = {
 }
 _REGULAR = ("german", "human", "roman")
 #: The kinds of columns in plain words.
-KINDS = fixed(
-    {
-        Kind.NOMINAL: "categorical",
-        Kind.ORDINAL: "ordinal",
-        Kind.INTEGER: "whole numbers",
-        Kind.REAL: "decimal numbers",
-        Kind.TEXT: "free text",
-        Kind.IGNORED: "excluded",
-    }
-)
+KINDS = {
+    Kind.NOMINAL: "categorical",
+    Kind.ORDINAL: "ordinal",
+    Kind.INTEGER: "whole numbers",
+    Kind.REAL: "decimal numbers",
+    Kind.TEXT: "free text",
+    Kind.IGNORED: "excluded",
+}
 #: How a model input is made, in plain words; `how_made` says it of one.
-WAYS = fixed(
-    {
-        How.AS_IS: "the number itself",
-        How.LABEL: "the text as in the data",
-        How.CODE: "a number for each value",
-    }
-)
+WAYS = {
+    How.AS_IS: "the number itself",
+    How.LABEL: "the text as in the data",
+    How.CODE: "a number for each value",
+}
 #: The steps of arithmetic in plain words.
-OPERATIONS = fixed(
-    {"subtract": "minus", "add": "plus", "multiply": "times", "divide": "divided by"}
-)
-_STATES = fixed(
-    {
-        "running": "running",
-        "paused": "paused",
-        "done": "done",
-        "stopped": "stopped by the auditor",
-        "failed": "failed",
-    }
-)
+OPERATIONS = {"subtract": "minus", "add": "plus", "multiply": "times", "divide": "divided by"}
+_STATES = {
+    "running": "running",
+    "paused": "paused",
+    "done": "done",
+    "stopped": "stopped by the auditor",
+    "failed": "failed",
+}
 
 
 class Counted(Protocol):
@@ -224,7 +214,7 @@ def short(value: float, figures: int = 6) -> str:
 def p_text(p: float | None) -> str:
     """Write a p-value: ``0.031``, ``below 0.0001``; ``undefined`` where there is none."""
     if p is None:
-        return say(UNDEFINED)
+        return UNDEFINED
     if p < 0.0001:
         return say("below {share}", share="0.0001")
     if p > 0.999 and p < 1:
@@ -291,7 +281,7 @@ def plural(person: str) -> str:
         many = word + "es"
     else:
         many = word + "s"
-    return say(many + of + owner)
+    return many + of + owner
 
 
 def sampled(data: Source) -> str:
@@ -329,7 +319,7 @@ def counted(count: int, person: str) -> str:
 
 def whom(person: str) -> dict[str, str]:
     """Return the auditor's word for a person to a message: ``{person}`` and ``{people}``."""
-    return {"person": say(person), "people": plural(person)}
+    return {"person": person, "people": plural(person)}
 
 
 def quoted(name: str) -> str:
@@ -419,7 +409,7 @@ def open_sentence(domain: Domain, attributes: Sequence[str]) -> str:
         "{names} did not change with {by}, and may have to. {confirm}",
         names=listed([each.attribute for each in proposed]),
         by=listed(list(dict.fromkeys(each.by for each in proposed))),
-        confirm=say(CONFIRM),
+        confirm=CONFIRM,
     )
 
 
@@ -447,7 +437,7 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
             **values,
         )
     elif not run.tried:
-        sentence = say("No instances were tested.")
+        sentence = "No instances were tested."
     else:
         sentence = say_many(
             run.tried,
@@ -459,7 +449,7 @@ def headline(spec: AuditSpec, run: Counted, *, ending_too: bool = True) -> State
         )
     # of nothing tested even a zero would say too much
     count = number(run.found) if run.found or run.tried else ""
-    label = say("Discriminatory pairs") if count else ""
+    label = "Discriminatory pairs" if count else ""
     said = Statement("example" if run.found else "", label, count, sentence)
     if not run.found:
         said = said.with_more(open_sentence(spec.domain, protected_names(spec.domain)))
@@ -514,13 +504,13 @@ def queries(count: int) -> str:
 
 def state_word(state: str) -> str:
     """Return a run's state in words: ``stopped`` is ``stopped by the auditor``."""
-    return say(_STATES[state])
+    return _STATES[state]
 
 
 def decision_word(spec: AuditSpec, decided: int) -> str:
     """Say what a decision means for the person: ``favourable`` or ``unfavourable``."""
     favourable = decided == spec.mapping.favourable_class
-    return say("favourable" if favourable else "unfavourable")
+    return "favourable" if favourable else "unfavourable"
 
 
 def some(values: Sequence[str], most: int = 12) -> str:
@@ -549,9 +539,9 @@ def how_made(one: Input, most: int = 12) -> str:
                 ],
                 most,
             )
-            made = say("{way}, but {texts}", way=say(WAYS[one.how]), texts=given)
+            made = say("{way}, but {texts}", way=WAYS[one.how], texts=given)
         case How.AS_IS | How.LABEL:
-            made = say(WAYS[one.how])
+            made = WAYS[one.how]
         case How.CODE if one.others is not None:
             counted = [
                 say("{code} for “{value}”", code=short(code), value=text)
@@ -560,14 +550,14 @@ def how_made(one: Input, most: int = 12) -> str:
                 for text, code in one.codes.items()
                 if code != one.others
             ]
-            most_of = some(counted, most) or say("no value of the data")
+            most_of = some(counted, most) or "no value of the data"
             made = say("{codes}, else {other}", codes=most_of, other=short(one.others))
         case How.CODE:
             codes = some([f"{text} = {short(code)}" for text, code in one.codes.items()], most)
-            made = f"{say(WAYS[one.how])}: {codes}"
+            made = f"{WAYS[one.how]}: {codes}"
         case How.CONSTANT:
             value = one.constant if isinstance(one.constant, str) else short(one.constant)
             made = say("always {value}", value=value)
-    steps = (f"{say(OPERATIONS[step.op])} {short(step.by)}" for step in one.then)
-    fitted = [say("fitted on the audited table")] if one.fitted is not None else []
+    steps = (f"{OPERATIONS[step.op]} {short(step.by)}" for step in one.then)
+    fitted = ["fitted on the audited table"] if one.fitted is not None else []
     return "; ".join([made, *steps, *fitted])

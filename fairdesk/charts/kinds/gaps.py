@@ -22,7 +22,7 @@ from fairdesk.charts.shapes import (
     ticks,
 )
 from fairdesk.wording import words
-from fairdesk.wording.language import Evidence, fixed, say
+from fairdesk.wording.language import Evidence, say
 
 #: Half the size of a mark, by the height of a line of type.
 _MARK = 0.29
@@ -83,7 +83,7 @@ class Gaps:
 
     def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return it as a table, a header and rows; of these at most so many."""
-        first = fixed(("Term", "With it", "With other terms") if self.terms else _HEADER)
+        first = ("Term", "With it", "With other terms") if self.terms else _HEADER
         rows = [
             (each.name, *(words.percent(at, 1.0) for at in (each.inside, each.outside)), each.value)
             for each in self.gaps[:most]

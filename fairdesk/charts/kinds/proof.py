@@ -21,7 +21,7 @@ from fairdesk.results.proofs import NeighbourhoodCounts, Proven
 from fairdesk.wording import proofs as proof_words
 from fairdesk.wording import words
 from fairdesk.wording.figures import instances, share_of_domain
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.proofs import neighbourhoods_of
 
 #: Of a data row whose own decision is unchanged, and that of one of its neighbours changes.
@@ -34,24 +34,20 @@ _LOOKS: Final[dict[str, tuple[Colour, str]]] = {
     "undecided": ("undecided", "undecided"),
 }
 #: What they are called; and of data rows with their neighbours.
-_NAMES: Final = fixed(
-    {
-        "consistent": "proven unchanged (certified)",
-        "discriminatory": "proven to change (falsified)",
-        "undecided": "undecided",
-    }
-)
-_AROUND: Final = fixed(
-    {
-        "consistent": "unchanged, neighbours too",
-        "discriminatory": "changes",
-        _NEIGHBOUR: "changes only for a slightly altered row",
-        "undecided": "undecided",
-    }
-)
-_HEADING: Final = fixed("Certified, falsified and undecided shares")
-_OF_ROWS: Final = fixed("Data rows certified with their neighbours")
-_OF_COMBINATIONS: Final = fixed("Shares of all combinations of values, not of people")
+_NAMES: Final = {
+    "consistent": "proven unchanged (certified)",
+    "discriminatory": "proven to change (falsified)",
+    "undecided": "undecided",
+}
+_AROUND: Final = {
+    "consistent": "unchanged, neighbours too",
+    "discriminatory": "changes",
+    _NEIGHBOUR: "changes only for a slightly altered row",
+    "undecided": "undecided",
+}
+_HEADING: Final = "Certified, falsified and undecided shares"
+_OF_ROWS: Final = "Data rows certified with their neighbours"
+_OF_COMBINATIONS: Final = "Shares of all combinations of values, not of people"
 
 
 class Guess(NamedTuple):

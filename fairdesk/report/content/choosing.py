@@ -16,7 +16,6 @@ from fairdesk.audit.store.records import Choice, TemplateKey
 from fairdesk.document.blocks import Block, Chart, Grid, Report, Section, without_empty
 from fairdesk.errors import ReportError
 from fairdesk.report import appendix
-from fairdesk.wording.language import say
 
 #: What no report can do without: what was not measured, and how to check the rest.
 _ALWAYS = frozenset(("limits", "card-caveats", "evidence"))
@@ -78,7 +77,7 @@ def parts(report: Report, choice: Choice) -> tuple[Part, ...]:
                 part = Part(key, _title(block), section.title, shown, stays)
                 found.setdefault(key, part)
     if appendix.has_any(report):
-        key, title = appendix.KEY, say(appendix.TITLE)
+        key, title = appendix.KEY, appendix.TITLE
         found[key] = Part(key, title, title, key not in choice.left_out, required=False)
     return tuple(found.values())
 

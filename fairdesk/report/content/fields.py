@@ -16,7 +16,7 @@ from fairdesk.audit.store.records import Categories, Details, Signer, TemplateKe
 from fairdesk.document.blocks import Fact
 from fairdesk.errors import ReportError, system_errors
 from fairdesk.report.render.logo import check_logo
-from fairdesk.wording.language import date_text, fixed, say
+from fairdesk.wording.language import date_text
 
 Kind = Literal["line", "text", "date", "choice"]
 Group = Literal[
@@ -92,8 +92,8 @@ FORM = _read()
 T = TypeVar("T")
 #: By their keys, in the order of the form.
 #: What stands before the names of empty fields: “missing” would be read of the data.
-TO_FILL_IN = fixed("To be filled in, required")
-_IF_KNOWN = fixed("To be filled in")
+TO_FILL_IN = "To be filled in, required"
+_IF_KNOWN = "To be filled in"
 FIELDS = {field.key: field for field in FORM}
 #: The templates that cannot be final before somebody is named to sign.
 SIGNED: tuple[TemplateKey, ...] = ("annex-iv",)
@@ -181,7 +181,7 @@ def written(field: Field, details: Details) -> str:
         return ""
     if field.kind == "date" and _is_date(text):
         return date_text(datetime.fromisoformat(text))
-    return say(text) if field.kind == "choice" and text in field.choices else text
+    return text
 
 
 def facts(
@@ -202,8 +202,8 @@ def facts(
 
 def still_to_do(empty: Sequence[Field], template: TemplateKey) -> Iterator[Fact]:
     """Name the empty fields, those apart without which the report cannot be final."""
-    for title, required in ((say(TO_FILL_IN), True), (say(_IF_KNOWN), False)):
-        named = [say(each.label) for each in empty if (template in each.required_by) is required]
+    for title, required in ((TO_FILL_IN, True), (_IF_KNOWN, False)):
+        named = [each.label for each in empty if (template in each.required_by) is required]
         if named:
             yield Fact(title, "; ".join(named))
 

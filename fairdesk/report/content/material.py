@@ -31,7 +31,7 @@ from fairdesk.report.content.redaction import Shown
 from fairdesk.report.content.status import Status
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.pairs import NARROW
 
 #: So many pairs are shown in full, besides the flagged ones.
@@ -304,7 +304,7 @@ class Material:
             ("subgroup discovery", bool(self.subtle), True),
             ("mitigation", bool(self.repairs), rows),
         )
-        return tuple((name, done) for name, done, possible in fixed(parts) if possible)
+        return tuple((name, done) for name, done, possible in parts if possible)
 
     @cached_property
     def chapters(self) -> tuple[str, ...]:
@@ -357,8 +357,8 @@ class Material:
 
     def _numbered(self, title: str, run: RunRecord) -> str:
         if len(self.runs) < 2:
-            return say(title)
-        return say("{method}, run {n}", method=say(title), n=str(run.id))
+            return title
+        return say("{method}, run {n}", method=title, n=str(run.id))
 
     def place(self, run: RunRecord) -> str:
         """Return the number of the place with a run's results; empty where the report has none."""

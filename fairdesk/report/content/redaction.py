@@ -51,13 +51,13 @@ from fairdesk.results.proofs import (
     Region,
 )
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 
 #: What fewer rows than this have in common is not told; the sentences about it say this number.
 FEWEST = 5
 #: Into so many bands a number is divided at most.
 BANDS = 5
-WHOLE = fixed("any value")
+WHOLE = "any value"
 
 
 def band_edges(values: Rows, *, integral: bool) -> tuple[float, ...]:
@@ -92,7 +92,7 @@ def band_edges(values: Rows, *, integral: bool) -> tuple[float, ...]:
 def band_text(edges: Sequence[float], value: float, *, integral: bool) -> str:
     """Write the band that a number is in: ``under 30``, ``30 to 44``, ``60 or more``."""
     if not edges:
-        return say(WHOLE)
+        return WHOLE
     place = int(np.searchsorted(edges, value, side="right"))
     if place == 0:
         return say("under {number}", number=_number(edges[0]))
@@ -109,7 +109,7 @@ def _number(value: float) -> str:
     return f"{value:,.10g}"
 
 
-OTHER, TEXT = fixed(("other (few rows)", "free text, omitted"))
+OTHER, TEXT = ("other (few rows)", "free text, omitted")
 LEFT_OUT = "An entry about a single pair; see the audit file."
 NAMED = "An entry with a name that few rows have; see the audit file."
 #: What is about single pairs in the log.
@@ -119,41 +119,37 @@ _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 3
 _QUOTES = "“”\"'`‘’"
 #: What is said of each way.
-SENTENCES: dict[Redaction, str] = fixed(
-    {
-        "none": "",
-        "synthetic": (
-            "Only synthetic instances are shown, each of which differs from every row of the "
-            "data in at least one attribute that is not protected. Omitted are free texts; "
-            "names that fewer than 5 rows have; in tables of outcomes, groups of 1 to 4 "
-            "individuals, except where a law requires every category; the auditor’s notes on "
-            "pairs; and the content of audit log entries about single pairs or with such a "
-            "name. Auditor-supplied information appears as it was written. The range of each "
-            "number is shown, and the numbers that are compared or that a rule is about. "
-            "Several tables together, or the model itself, may still reveal something about "
-            "an individual."
-        ),
-        "bands": (
-            "Numbers in individual-level data are shown as ranges with at least 5 rows each, "
-            "and no instance is shown whose ranges and names together match 1 to 4 rows. "
-            "Omitted are free texts; names that fewer than 5 rows have; in tables of "
-            "outcomes, groups of 1 to 4 individuals, except where a law requires every "
-            "category; the auditor’s notes on pairs; and the content of audit log entries "
-            "about single pairs or with such a name. Auditor-supplied information appears as "
-            "it was written. The range of each number is shown, and the numbers that are "
-            "compared or that a rule is about. Several tables together, or the model itself, "
-            "may still reveal something about an individual."
-        ),
-    }
-)
+SENTENCES: dict[Redaction, str] = {
+    "none": "",
+    "synthetic": (
+        "Only synthetic instances are shown, each of which differs from every row of the "
+        "data in at least one attribute that is not protected. Omitted are free texts; "
+        "names that fewer than 5 rows have; in tables of outcomes, groups of 1 to 4 "
+        "individuals, except where a law requires every category; the auditor’s notes on "
+        "pairs; and the content of audit log entries about single pairs or with such a "
+        "name. Auditor-supplied information appears as it was written. The range of each "
+        "number is shown, and the numbers that are compared or that a rule is about. "
+        "Several tables together, or the model itself, may still reveal something about "
+        "an individual."
+    ),
+    "bands": (
+        "Numbers in individual-level data are shown as ranges with at least 5 rows each, "
+        "and no instance is shown whose ranges and names together match 1 to 4 rows. "
+        "Omitted are free texts; names that fewer than 5 rows have; in tables of "
+        "outcomes, groups of 1 to 4 individuals, except where a law requires every "
+        "category; the auditor’s notes on pairs; and the content of audit log entries "
+        "about single pairs or with such a name. Auditor-supplied information appears as "
+        "it was written. The range of each number is shown, and the numbers that are "
+        "compared or that a rule is about. Several tables together, or the model itself, "
+        "may still reveal something about an individual."
+    ),
+}
 #: The same in a few words.
-SHORT: dict[Redaction, str] = fixed(
-    {
-        "none": "",
-        "synthetic": "only synthetic instances are shown",
-        "bands": "numbers are shown as ranges",
-    }
-)
+SHORT: dict[Redaction, str] = {
+    "none": "",
+    "synthetic": "only synthetic instances are shown",
+    "bands": "numbers are shown as ranges",
+}
 
 
 class Shown:
@@ -215,8 +211,8 @@ class Shown:
         if self.whole:
             return text
         if attribute.kind is Kind.TEXT:
-            return say(TEXT)
-        return say(OTHER) if text in self._rare_of(attribute) else text
+            return TEXT
+        return OTHER if text in self._rare_of(attribute) else text
 
     def words(self, text: str, *, strict: bool = False) -> str:
         """Leave out of a text the names that may not be named.
@@ -231,7 +227,7 @@ class Shown:
             return text
         pieces, before = [], 0
         for start, end in self._mentions(text, strict=strict):
-            pieces += [text[before:start], say(OTHER)]
+            pieces += [text[before:start], OTHER]
             before = end
         return "".join((*pieces, text[before:]))
 

@@ -18,19 +18,17 @@ from fairdesk.audit.store.records import TemplateKey
 from fairdesk.document.blocks import Note, Section, Text
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.material import Material
-from fairdesk.wording.language import fixed, month_text, say
+from fairdesk.wording.language import month_text, say
 
 _HERE = Path(__file__).parent
 #: What a note rests on: a copy of the rule's own text, or what others write about it.
 Status = Literal["text", "secondary"]
-_STATUS: dict[Status, str] = fixed(
-    {
-        "text": "Wording checked against a copy of the text.",
-        "secondary": "Stated from secondary sources, not checked against the text itself.",
-    }
-)
+_STATUS: dict[Status, str] = {
+    "text": "Wording checked against a copy of the text.",
+    "secondary": "Stated from secondary sources, not checked against the text itself.",
+}
 #: What stands below the notes, always.
-NO_ADVICE = fixed(
+NO_ADVICE = (
     "These notes are not legal advice. This report does not say whether a rule applies or "
     "whether it is complied with."
 )
@@ -93,8 +91,8 @@ def note(key: str) -> Note:
     month = month_text(datetime.fromisoformat(f"{rule.read}-01"))
     return Note(
         title=rule.title,
-        dated=say("{where}; as read in {month}", where=say(rule.where), month=month),
-        text=" ".join((*map(say, rule.statements), say(_STATUS[rule.status]))),
+        dated=say("{where}; as read in {month}", where=rule.where, month=month),
+        text=" ".join((*map(say, rule.statements), _STATUS[rule.status])),
         source=rule.source.title,
         url=rule.source.url,
     )

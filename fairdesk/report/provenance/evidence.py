@@ -132,18 +132,14 @@ def beyond_command(spec: AuditSpec, run: RunSpec) -> tuple[str, ...]:
         said.append(say("Values other than the default were tested for: {names}.", names=names))
     if _repairs(run):
         said.append(
-            say(
-                "A mitigation is run on the audit file itself, named audit.fairdesk here: it "
-                "works with what is stored in it."
-            )
+            "A mitigation is run on the audit file itself, named audit.fairdesk here: it "
+            "works with what is stored in it."
         )
     timed = run.budget.seconds is not None and "seconds" not in run.options
     if timed or run.budget.queries is not None:
         said.append(
-            say(
-                "A limit that a command does not name is not part of it: the run then continues "
-                "until it is complete."
-            )
+            "A limit that a command does not name is not part of it: the run then continues "
+            "until it is complete."
         )
     return tuple(said)
 

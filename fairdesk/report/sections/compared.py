@@ -118,7 +118,7 @@ def _supported(material: Material) -> list[Block]:
     said = support_said(domain)
     texts = [*map(not_received, spec.only_said), *said, comparisons.support_sentence(domain)]
     if any(texts):
-        blocks += [Heading(say(comparisons.SUPPORTED))]
+        blocks += [Heading(comparisons.SUPPORTED)]
         blocks += [Text(material.shown.words(each)) for each in texts if each]
     if support.constraints:
         never = [
@@ -173,7 +173,7 @@ def _what_may_change(material: Material) -> list[Block]:
 
 def _is_whole(domain: Domain, attribute: Attribute, column: Column) -> bool:
     """Return whether a search may use every value of a column, and no other."""
-    if role_text(domain, attribute) != say(ROLES[Role.VARIES]) or attribute.step:
+    if role_text(domain, attribute) != ROLES[Role.VARIES] or attribute.step:
         return False
     if attribute.values:
         unknown = attribute.values[-1:] if attribute.unknown else ()
@@ -200,7 +200,7 @@ def _what_stays(domain: Domain) -> str:
         said = say(
             "{moving} {changes} with the protected value, as listed below. {said}",
             moving=words.listed(moving),
-            changes=say("changes") if len(moving) == 1 else say("change"),
+            changes="changes" if len(moving) == 1 else "change",
             said=said,
         )
     if domain.constraints:

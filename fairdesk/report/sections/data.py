@@ -17,7 +17,7 @@ from fairdesk.results.trials import repair_of
 from fairdesk.wording import words
 from fairdesk.wording.attributes import role_text, texts_summary
 from fairdesk.wording.groups.tables import why_without
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import say, say_many
 
 #: So many line numbers are written out.
 _LINES = 5
@@ -88,7 +88,7 @@ def _done(cell: OddCell, *, decided: bool) -> str:
     """Say what an odd cell is read as."""
     if cell.value is not None:
         return say("{number} (corrected)", number=words.short(cell.value, 15))
-    return say("missing") if decided else say("missing; no decision")
+    return "missing" if decided else "missing; no decision"
 
 
 def garbled(material: Material) -> list[Block]:
@@ -147,9 +147,11 @@ def _place(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
 
 #: What uses only rows that can be tested.
 _TESTED = "Tests of individual rows, and mitigation"
-_REASONS = fixed(
-    {"missing": "Value missing", "outside": "Value not allowed", "constraint": "Constraint broken"}
-)
+_REASONS = {
+    "missing": "Value missing",
+    "outside": "Value not allowed",
+    "constraint": "Constraint broken",
+}
 
 
 def data(material: Material) -> Section:
@@ -214,7 +216,7 @@ def data(material: Material) -> Section:
                         words.percent(column.missing, spec.data.rows),
                     )
                 ),
-                say("text with identity terms")
+                "text with identity terms"
                 if column.name in compared
                 else _column_role(spec, column),
             )
@@ -270,7 +272,7 @@ def _unknown_groups(material: Material) -> list[Block]:
         )
     filled = material.filled("Categories")
     if all(row[1:3] == (words.number(0), words.number(0)) for row in rows):
-        said = Text(say("Every row has a value of every protected attribute."))
+        said = Text("Every row has a value of every protected attribute.")
         return [Heading("Group not recorded"), said, *([Facts(filled)] if filled else [])]
     return [
         Heading("Group not recorded"),
@@ -359,7 +361,7 @@ def _steps(material: Material) -> list[Block]:
     aside = () if spec.predictions else spec.domain.set_aside(table)
     for reason in aside:
         left -= reason.rows
-        rows.append((_TESTED, f"{say(_REASONS[reason.reason])}: {reason.what}", reason.rows, left))
+        rows.append((_TESTED, f"{_REASONS[reason.reason]}: {reason.what}", reason.rows, left))
     for run in material.repairs:
         repair = repair_of(run.figures)
         if repair is not None and repair.retrains:

@@ -36,11 +36,11 @@ from fairdesk.report.sections.pairs import pair_blocks
 from fairdesk.results.events import Metric
 from fairdesk.results.individual import ExcessChange, Share
 from fairdesk.wording import comparisons, figures, language, words
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.pairs import plausible_pairs
 from fairdesk.wording.proofs import least_share, proven_fractions, proven_of
 
-_LEFT_OUT = fixed(
+_LEFT_OUT = (
     "{n} instances that break a constraint, are too far from every data row or are not plausible"
 )
 _RESULTS = "Individual discrimination"
@@ -48,7 +48,7 @@ _NO_SEARCH = (
     "a search for individual discrimination. It would show whether there are instances whose "
     "decision changes when only a protected attribute changes, with examples."
 )
-_NOT_HOW_OFTEN = fixed("The number of pairs does not show how often this happens.")
+_NOT_HOW_OFTEN = "The number of pairs does not show how often this happens."
 
 
 def results(material: Material) -> Section:
@@ -64,11 +64,11 @@ def results(material: Material) -> Section:
         found = _found(material, looked)
         # beside a share of people a number of pairs would be taken for one of people
         told_first = any(share.whom == "data" for share in told)
-        said = " ".join((found.sentence, *found.details, say(_NOT_HOW_OFTEN)))
+        said = " ".join((found.sentence, *found.details, _NOT_HOW_OFTEN))
         blocks.append(
             Text(said, lead=f"{found.label}.")
             if told_first
-            else msgspec.structs.replace(found, details=(*found.details, say(_NOT_HOW_OFTEN)))
+            else msgspec.structs.replace(found, details=(*found.details, _NOT_HOW_OFTEN))
         )
     if not material.searches:
         blocks.append(not_run(_NO_SEARCH))
@@ -226,7 +226,7 @@ def _found(material: Material, looked: Sequence[RunRecord]) -> Statement:
     finding = [run for run in looked if run.found]
     if len(finding) > 1:
         pairs = words.number(pairs_found(finding))
-        label = say("Discriminatory pairs")
+        label = "Discriminatory pairs"
         said = language.Statement("example", label, pairs, pooled(finding))
     else:
         found = finding[0] if finding else max(looked, key=lambda run: run.tried)

@@ -32,14 +32,14 @@ from fairdesk.results.individual import Share
 from fairdesk.results.trials import chosen_of, trials_of
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording import mitigation as mitigation_words
-from fairdesk.wording.language import fixed, say, say_many
+from fairdesk.wording.language import say, say_many
 from fairdesk.wording.rules import rule_phrase
 
 #: A file that a command reads is printed up to so many characters: about a page.
 _LONGEST_FILE = 4_000
 #: Digits of an entry's fingerprint that are printed.
 _LINK = 12
-_DEFAULTS = fixed(
+_DEFAULTS = (
     "Settings that are not listed have their default values. All are in the manifest (“runs”)."
 )
 #: Definitions for the documentation, of what files and JSON have and no report shows.
@@ -58,7 +58,7 @@ _NO_VERDICT = (
     "This report presents evidence. It draws no legal conclusion and does not decide whether the "
     "system may be used; that rests with those accountable for its use."
 )
-_COMPUTER = fixed({"system": "Operating system", "processor": "Processor"})
+_COMPUTER = {"system": "Operating system", "processor": "Processor"}
 
 
 def limits(material: Material) -> Section:
@@ -81,17 +81,15 @@ def _not_done(material: Material) -> Iterator[Block]:
     """Yield what was not run, and what changed while runs were made."""
     if material.spec.predictions:
         yield Callout(
-            say("No model."),
-            say(
-                "Only decisions are available, so the audit compares groups. Whether the decision "
-                "depends on a protected attribute for an individual cannot be tested."
-            ),
+            "No model.",
+            "Only decisions are available, so the audit compares groups. Whether the decision "
+            "depends on a protected attribute for an individual cannot be tested.",
         )
-    elif missing := [say(name) for name, done in material.parts_done if not done]:
+    elif missing := [name for name, done in material.parts_done if not done]:
         yield Text(say("{parts}.", parts=words.capital(words.joined(missing))), lead="Not run:")
     for run in material.runs:
         if changed := figures.changed_answers(run):
-            yield Callout(say("Outputs changed."), changed)
+            yield Callout("Outputs changed.", changed)
 
 
 def _of_this_audit(material: Material) -> Iterator[Text]:
@@ -202,12 +200,12 @@ def _defined(material: Material) -> Iterator[Block]:
 
 def _how_verified(spec: AuditSpec) -> str:
     if spec.predictions:
-        return say(
+        return (
             "Anyone who has the audit file and the data can verify all of this: “fairdesk verify” "
             "compares the SHA-256 hashes below, checks the hash chain of the audit log and counts "
             "again; “fairdesk reproduce” repeats every run."
         )
-    return say(
+    return (
         "Anyone who has the audit file, the data and the model can verify all of this: “fairdesk "
         "verify” compares the SHA-256 hashes below, checks the hash chain of the audit log, "
         "re-queries the model and counts again; “fairdesk reproduce” repeats every run."
@@ -254,7 +252,7 @@ def appendix(material: Material) -> Section:
             )
         ),
         Heading("Computer and versions", appended=True),
-        Facts(tuple(Fact(say(_COMPUTER[key]), held[key]) for key in _COMPUTER if key in held)),
+        Facts(tuple(Fact(_COMPUTER[key], held[key]) for key in _COMPUTER if key in held)),
         Facts(
             tuple(Fact(name, held[name]) for name in held if evidence.figures_depend_on(spec, name))
         ),
@@ -485,7 +483,7 @@ def method_blocks(material: Material) -> list[Block]:
         if changed := tuple(_changed_settings(run, settings)):
             blocks.append(Facts(changed))
     if material.runs:
-        blocks.append(appended(Text(say(_DEFAULTS))))
+        blocks.append(appended(Text(_DEFAULTS)))
     return blocks
 
 
@@ -513,7 +511,7 @@ def _changed_settings(run: RunRecord, settings: Sequence[tuple[str, str, str]]) 
         if name in {"budget", "seconds"} and not _cut_short(run):
             continue
         if name not in usual and name != "seed":
-            yield Fact(say(name), value if name == "budget" else f"{value}: {say(meaning)}")
+            yield Fact(name, value if name == "budget" else f"{value}: {meaning}")
         elif value != usual.get(name, value):
             title, _, what_it_does = meaning.partition(". ")
             yield Fact(
@@ -621,10 +619,10 @@ def option_rows(run: RunRecord) -> list[tuple[str, str, str]]:
         if run.spec.text and option.name in _OF_COLUMNS:
             continue
         shown = _option_text(getattr(options, option.name))
-        lines = [say(option.title), say(option.help)]
+        lines = [option.title, option.help]
         if (run.spec.method, option.name) == ("repair-testsgd", "labels"):
             # whatever is chosen, there is one way only
-            shown, lines = "opposite", [say("Labels"), mitigation_words.labels_sentence("opposite")]
+            shown, lines = "opposite", ["Labels", mitigation_words.labels_sentence("opposite")]
         rows.append((option.name, shown, ". ".join(text.rstrip(".") for text in lines)))
     return rows
 

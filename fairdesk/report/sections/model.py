@@ -93,7 +93,7 @@ def model(material: Material) -> Section:
     blocks.extend(Callout("Note.", warning) for warning in card.warnings)
     if card.repeatability is not None and not card.repeatability.holds:
         note = figures.repeatability_sentence(card.repeatability)
-        off = say(
+        off = (
             "Methods that compare decisions of single rows are not available; rates use one "
             "query per row."
         )

@@ -72,7 +72,7 @@ def outcomes(material: Material) -> Section:
                 "group with the highest rate or, where that has less than a tenth of the rows, the "
                 "largest{small}. {more}",
                 small=_small(run),
-                more=" ".join((say(words.FOUR_FIFTHS), *ratio_words.tested(material.group_tables))),
+                more=" ".join((words.FOUR_FIFTHS, *ratio_words.tested(material.group_tables))),
             ),
             lead=rates_message(material.spec, decision_tables(material.runs)),
         ),

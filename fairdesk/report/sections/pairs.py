@@ -49,12 +49,12 @@ def pair_blocks(material: Material) -> list[Block]:
         )
     if len(shown) > len(order) + max(flagged - 1, 0):
         order.append(
-            say(
+            (
                 "The others were chosen to be plausible (both instances as usual as data rows, and "
                 "as near to one) and to differ from each other."
             )
             if all(pair.plausible for pair in shown[flagged:])
-            else say(
+            else (
                 "The others are plausible ones and those with the largest difference in scores, "
                 "without near-duplicates."
             )
@@ -84,7 +84,7 @@ def _where(material: Material, shown: int) -> str:
         else ", {here} here and {further} in “{appendix}”",
         here=words.number(_IN_SECTION),
         further=words.number(shown - _IN_SECTION),
-        appendix=say(TITLE),
+        appendix=TITLE,
     )
 
 
@@ -103,15 +103,15 @@ def _card(material: Material, pair: Pair, people: Rows) -> PairCard:
     if len(people) and shown.whole:
         _, distance = nearest(spec.domain, people, pair.row, everywhere(spec.domain))
         if distance:
-            detail.append(say("not a row of the data"))
+            detail.append("not a row of the data")
         else:
             person = words.capital(spec.person)
             first = say("{Person} in the data", Person=person)
     if pair.plausible is not None:
-        detail.append(say("plausible") if pair.plausible else say("not plausible"))
+        detail.append("plausible" if pair.plausible else "not plausible")
     return msgspec.structs.replace(
         made,
-        title=made.title + (say(", flagged") if pair.mark == "flagged" else ""),
+        title=made.title + (", flagged" if pair.mark == "flagged" else ""),
         detail="; ".join(detail),
         note=pair.note if shown.whole else "",
         first=first,

@@ -27,7 +27,7 @@ def certification(material: Material) -> Section:
     """Say what each run that certifies shows; in the appendix, of which run is in each heading."""
     spec, runs = material.spec, material.runs
     tables = tuple(map(material.shown.table, decision_tables(runs)))
-    blocks: list[Block] = [Text(say(proof_words.VERDICTS), lead=say("How to read it."))]
+    blocks: list[Block] = [Text(proof_words.VERDICTS, lead="How to read it.")]
     for run in material.proofs:
         name = material.run_name(run)
         blocks.append(Heading(name))

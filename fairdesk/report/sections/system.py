@@ -16,18 +16,18 @@ from fairdesk.report.content.fields import (
     written,
 )
 from fairdesk.report.content.material import Material
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 
-_SYSTEM = fixed("System and use")
-_WHO = fixed("About the auditor")
+_SYSTEM = "System and use"
+_WHO = "About the auditor"
 #: An independence statement that is longer than this stands in its section alone.
 _COVER = 260
-_TOLD = fixed(
+_TOLD = (
     "This information is supplied by the auditor. It is not measured or verified in this "
     "audit and does not affect any figure."
 )
-_UNTOLD = fixed("The auditor has not supplied this information. It cannot be measured in an audit.")
-_SIGNED = fixed(
+_UNTOLD = "The auditor has not supplied this information. It cannot be measured in an audit."
+_SIGNED = (
     "The signatory vouches for what this report states about the system, its use and its "
     "data, and for the decisions in its audit log. The figures can be verified without the "
     "signatory, from the evidence in this report."
@@ -66,16 +66,16 @@ def cover_facts(material: Material) -> tuple[Fact, ...]:
         ("independence",),
     ):
         if said := ", ".join(shown[key] for key in keys if shown.get(key)):
-            found.append(Fact(say(FIELDS[keys[0]].label), said))
+            found.append(Fact(FIELDS[keys[0]].label, said))
         empty += [
-            say(FIELDS[key].label)
+            FIELDS[key].label
             for key in keys
             if not material.final and template in FIELDS[key].required_by and not known.get(key)
         ]
     if empty:
         found.append(
             Fact(
-                say(TO_FILL_IN),
+                TO_FILL_IN,
                 say(
                     "{fields}. Fill in on FairDesk’s page “Report”.",
                     fields="; ".join(empty),
@@ -96,7 +96,7 @@ def system(material: Material) -> Section:
     # what is empty of it is named on the cover
     about = facts(asked[len(fields) :], template, material.details, final=True)
     if about:
-        blocks += [Text("", lead=f"{say(_WHO)}."), Facts(about)]
+        blocks += [Text("", lead=f"{_WHO}."), Facts(about)]
     return Section(_SYSTEM, tuple(blocks))
 
 

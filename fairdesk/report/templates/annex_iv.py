@@ -18,10 +18,10 @@ from fairdesk.report.sections import results, system
 from fairdesk.report.templates import shared
 from fairdesk.wording import words
 from fairdesk.wording.decisions import favourable_text
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 
 #: Before what an audit for discrimination cannot tell; a line each.
-_OUTSIDE = fixed("Not part of this audit:")
+_OUTSIDE = "Not part of this audit:"
 
 
 def _filled(material: Material, *keys: str) -> Block:
@@ -109,13 +109,13 @@ def _design(material: Material) -> list[Block]:
     spec = material.spec
     given = words.protected_names(spec.domain)
     unseen = [attribute.name for attribute in spec.domain.unseen]
-    inputs = say("Protected") if spec.predictions else say("Protected, and an input of the model")
+    inputs = "Protected" if spec.predictions else "Protected, and an input of the model"
     facts = [
-        Fact(say("Each row is"), say("one {person}", person=spec.person)),
-        Fact(say("Favourable decision"), favourable_text(material.spec, material.table)),
+        Fact("Each row is", say("one {person}", person=spec.person)),
+        Fact("Favourable decision", favourable_text(material.spec, material.table)),
         *([Fact(inputs, words.listed(given))] if given else []),
         *(
-            [Fact(say("Protected, and not an input of the model"), words.listed(unseen))]
+            [Fact("Protected, and not an input of the model", words.listed(unseen))]
             if unseen
             else []
         ),
@@ -130,9 +130,9 @@ def _architecture(material: Material) -> list[Block]:
     return [
         Facts(
             (
-                Fact(say("Format"), card.format),
-                Fact(say("Inside"), card.summary),
-                Fact(say("SHA-256"), card.sha256, exact=True),
+                Fact("Format", card.format),
+                Fact("Inside", card.summary),
+                Fact("SHA-256", card.sha256, exact=True),
             )
         ),
         Text(
@@ -156,9 +156,9 @@ def _testing(material: Material) -> list[Block]:
         Text("", lead="The data used."),
         Facts(
             (
-                Fact(say("File"), base_name(spec.data.path), exact=True),
-                Fact(say("SHA-256"), spec.data.sha256, exact=True),
-                Fact(say("Rows"), words.number(spec.data.rows)),
+                Fact("File", base_name(spec.data.path), exact=True),
+                Fact("SHA-256", spec.data.sha256, exact=True),
+                Fact("Rows", words.number(spec.data.rows)),
                 *system.facts_of(
                     material,
                     *("data_source", "data_period", "data_kind", "test_data_why"),
@@ -270,7 +270,7 @@ def functioning(material: Material) -> Section:
         Heading("Human oversight, and the input data"),
         Text("For measures of oversight see point 2 (e)."),
         Text(
-            say("the input data of a model: only decisions were available.")
+            "the input data of a model: only decisions were available."
             if material.spec.predictions
             else say(
                 "For the model’s inputs and the source of each, see the section on the "

@@ -39,7 +39,7 @@ from fairdesk.report.content.published import (
 from fairdesk.report.sections import system
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.language import Statement, fixed, say
+from fairdesk.wording.language import Statement, say
 
 _NOT_MEASURED = (
     "Group metrics. The run would show the numbers of individuals, the rates and the impact "
@@ -47,20 +47,18 @@ _NOT_MEASURED = (
     "“Group metrics” with both attributes protected (on the command line: “fairdesk audit "
     "--method groups”)."
 )
-_TITLES = fixed({"sex": "Sex", "race": "Race/Ethnicity", "both": "Intersectional"})
-_CATEGORIES = fixed(
-    {
-        "sex": "Sex Categories",
-        "race": "Race/Ethnicity Categories",
-        "both": "Intersectional Categories",
-    }
-)
+_TITLES = {"sex": "Sex", "race": "Race/Ethnicity", "both": "Intersectional"}
+_CATEGORIES = {
+    "sex": "Sex Categories",
+    "race": "Race/Ethnicity Categories",
+    "both": "Intersectional Categories",
+}
 _SELECTED = ("# of Applicants", "# Selected", "Selection Rate", "Impact Ratio")
 _SCORED = ("# of Applicants", "Scoring Rate", "Impact Ratio")
 #: What the columns of a table are called in a sentence.
-_RATES = fixed({"decisions": "selection rate", "scores": "scoring rate"})
+_RATES = {"decisions": "selection rate", "scores": "scoring rate"}
 #: On which side of the median a score is favourable, by whether lower ones are.
-_SIDES = fixed({False: "above", True: "below"})
+_SIDES = {False: "above", True: "below"}
 _EXCLUDED = "excluded †"
 
 
@@ -116,7 +114,7 @@ def _statement(material: Material, table: Published) -> Block | None:
         ratio=ratio,
         by=words.listed(table.attributes),
         outcome=_of_outcome(material.spec, table),
-        rate=say(_RATES[table.of]),
+        rate=_RATES[table.of],
         low=_percent(worst),
         worst=_name(worst),
         people=words.counted(worst.n_samples, material.spec.person),
@@ -124,7 +122,7 @@ def _statement(material: Material, table: Published) -> Block | None:
         best=_name(best),
         others=words.number(best.n_samples),
     )
-    return stated(Statement("observed", say("Lowest impact ratio"), ratio, said), place="rates")
+    return stated(Statement("observed", "Lowest impact ratio", ratio, said), place="rates")
 
 
 def _of_outcome(spec: AuditSpec, table: Published) -> str:
@@ -153,10 +151,10 @@ def source(material: Material) -> Section:
     )
     counted = (
         # it is published: where the file lies is nobody's business
-        Fact(say("File"), re.split(r"[/\\]", spec.data.path)[-1], exact=True),
+        Fact("File", re.split(r"[/\\]", spec.data.path)[-1], exact=True),
         Fact("SHA-256", spec.data.sha256, exact=True),
-        Fact(say("Rows"), words.counted(spec.data.rows, spec.person)),
-        Fact(say("What was decided"), _decided(material)),
+        Fact("Rows", words.counted(spec.data.rows, spec.person)),
+        Fact("What was decided", _decided(material)),
     )
     return Section("Source and explanation of the data", (Facts((*filled, *counted)),))
 
@@ -215,7 +213,7 @@ def _explained(spec: AuditSpec, table: Published) -> str:
     if table.of == "decisions":
         outcome = outcome_text(spec, table.outcome)
         return say("A person is selected when the decision is “{outcome}”.", outcome=outcome)
-    side = say(_SIDES[table.falls])
+    side = _SIDES[table.falls]
     if table.median is None:
         return say(
             "The scoring rate is the share with a score {side} the median of the sample.", side=side
@@ -228,7 +226,7 @@ def _explained(spec: AuditSpec, table: Published) -> str:
             share=words.percent(table.ties, 1.0),
             side=side,
         )
-    lower = say(" Lower scores are the favourable ones.") if table.falls else ""
+    lower = " Lower scores are the favourable ones." if table.falls else ""
     return say(
         "The median score of the full sample is {median}; the scoring rate is the share with "
         "a score {side} it.{lower}{ties}",
@@ -243,7 +241,7 @@ def _table(material: Material, table: Published) -> list[Block]:
     """Lay out one table, and say how many people are not in it."""
     scored = table.of == "scores"
     both = _layout(table)
-    head = both if table.by == "both" else (say(_CATEGORIES[table.by]),)
+    head = both if table.by == "both" else (_CATEGORIES[table.by],)
     counts = _SCORED if scored else _SELECTED
     rows = tuple(
         (
@@ -259,7 +257,7 @@ def _table(material: Material, table: Published) -> list[Block]:
     caption = say(
         "{title}{outcome}. N = {people} of known category; {unknown} of unknown category are not "
         "in the table",
-        title=say(_TITLES[table.by]),
+        title=_TITLES[table.by],
         outcome=_of_outcome(material.spec, table),
         people=words.number(table.n_samples),
         unknown=words.number(table.unknown),
@@ -295,8 +293,8 @@ _WIDTHS = {1: (3.2,), 2: (1.0, 2.4), 3: (1.75, 0.7, 2.0)}
 def _layout(table: Published) -> tuple[str, ...]:
     """Name the columns of an intersection: ethnicity apart where the categories tell it."""
     if any(HISPANIC in line.names for line in table.lines):
-        return (say("Ethnicity"), say("Sex"), say("Race"))
-    return (say("Sex"), say("Race/Ethnicity"))
+        return ("Ethnicity", "Sex", "Race")
+    return ("Sex", "Race/Ethnicity")
 
 
 def _places(line: Line, several: int) -> tuple[str, ...]:
@@ -304,13 +302,13 @@ def _places(line: Line, several: int) -> tuple[str, ...]:
     if several < 3:
         return line.names
     if race == HISPANIC:
-        return (HISPANIC, sex, say("all"))
+        return (HISPANIC, sex, "all")
     return (NOT_HISPANIC.strip(" ()"), sex, race_alone(race))
 
 
 def _ratio(line: Line) -> str:
     if line.excluded:
-        return say(_EXCLUDED)
+        return _EXCLUDED
     return words.UNDEFINED if line.ratio is None else words.number(float(line.ratio), 3)
 
 
@@ -359,7 +357,7 @@ def _calculated(material: Material) -> str:
         "in the table are shown with their number and rate, and are not compared (6 RCNY "
         "5-301).",
         person=person,
-        side=say(_SIDES[falls]),
+        side=_SIDES[falls],
         share=words.percent(_least_share(material), 1.0, 0),
     )
 
@@ -389,10 +387,10 @@ def _unknown_grid(made: tuple[Published, ...]) -> Grid:
     first = {table.by: table for table in reversed(made)}
     held = [first[by] for by in ("sex", "race", "both") if by in first]
     return Grid(
-        header=(say("Table"), say("Known category"), say("Unknown category"), say("Share unknown")),
+        header=("Table", "Known category", "Unknown category", "Share unknown"),
         rows=tuple(
             (
-                say(_TITLES[table.by]),
+                _TITLES[table.by],
                 words.number(table.n_samples),
                 words.number(table.unknown),
                 words.percent(table.unknown, table.n_samples + table.unknown),
@@ -409,10 +407,10 @@ def _unknown_grid(made: tuple[Published, ...]) -> Grid:
 
 def _small_grid(spec: AuditSpec, made: tuple[Published, ...]) -> Grid:
     return Grid(
-        header=(say("Table"), say("Category"), say("# of Applicants"), say("Share"), say("Rate")),
+        header=("Table", "Category", "# of Applicants", "Share", "Rate"),
         rows=tuple(
             (
-                say(_TITLES[table.by]) + _of_outcome(spec, table),
+                _TITLES[table.by] + _of_outcome(spec, table),
                 _name(line),
                 words.number(line.n_samples),
                 words.percent(line.n_samples, table.n_samples),
@@ -447,9 +445,9 @@ def _mapping(material: Material) -> list[Block]:
             (
                 name,
                 value,
-                called or say("counts as unknown"),
+                called or "counts as unknown",
                 words.number(counts.get(value, 0)),
-                say("merged") if called and several[called] > 1 else "",
+                "merged" if called and several[called] > 1 else "",
             )
             for value, called in categories.items()
         ]
@@ -463,7 +461,7 @@ def _mapping(material: Material) -> list[Block]:
             else "Each value is its own category, or has the category proposed from its name."
         ),
         Grid(
-            header=(say("Attribute"), say("Value in the data"), say("Category"), say("Rows"), ""),
+            header=("Attribute", "Value in the data", "Category", "Rows", ""),
             rows=tuple(rows),
             widths=(1.1, 1.6, 2.2, 0.7, 0.7),
             right=(3,),

@@ -32,12 +32,12 @@ def details(material: Material) -> Section:
     """Say whose model it is, and which."""
     spec, card = material.spec, material.spec.model
     inside = (
-        (Fact(say("Decisions"), say("the column {name}", name=words.quoted(spec.predictions))),)
+        (Fact("Decisions", say("the column {name}", name=words.quoted(spec.predictions))),)
         if spec.predictions
         else (
-            Fact(say("Format"), card.format),
-            Fact(say("Inside"), card.summary),
-            Fact(say("SHA-256"), card.sha256, exact=True),
+            Fact("Format", card.format),
+            Fact("Inside", card.summary),
+            Fact("SHA-256", card.sha256, exact=True),
         )
     )
     people = system.facts_of(
@@ -45,7 +45,7 @@ def details(material: Material) -> Section:
         *("system", "system_version", "developer", "model_date", "training_method"),
         *("reference", "licence", "contact"),
     )
-    audit = Fact(say("Audit"), evidence.identity(spec), exact=True)
+    audit = Fact("Audit", evidence.identity(spec), exact=True)
     return Section("Model details", (Facts((*people, *inside, audit)),), fresh=True)
 
 
@@ -112,8 +112,8 @@ def evaluation(material: Material) -> Section:
             Facts(
                 (
                     *known,
-                    Fact(say("Rows"), words.counted(spec.data.rows, spec.person)),
-                    Fact(say("SHA-256"), spec.data.sha256, exact=True),
+                    Fact("Rows", words.counted(spec.data.rows, spec.person)),
+                    Fact("SHA-256", spec.data.sha256, exact=True),
                 )
             ),
         ),

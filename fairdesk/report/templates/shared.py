@@ -34,7 +34,7 @@ def metrics(material: Material, *, repairs: bool = True) -> Grid:
     """
     found = [each for each in _metrics(material) if repairs or each[3] != "mitigation"]
     rows = [
-        (name, meaning, say(rests), str(material.number(chapter) or "–"))
+        (name, meaning, rests, str(material.number(chapter) or "–"))
         for name, meaning, rests, chapter in found
     ]
     header = ("Metric", "What it shows", "Evidence", "Section")
@@ -54,13 +54,10 @@ def metrics(material: Material, *, repairs: bool = True) -> Grid:
 def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
     of_model = material.measured is not None or bool(material.spec.predictions)
     yield (
-        say("Rate and impact ratio"),
-        say(
-            "How often each group receives the favourable decision, compared with the reference "
-            "group"
-        )
+        "Rate and impact ratio",
+        ("How often each group receives the favourable decision, compared with the reference group")
         if of_model
-        else say(
+        else (
             "How often each group has the favourable recorded outcome; this does not describe "
             "the model"
         ),
@@ -69,19 +66,19 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
     )
     if material.judged:
         yield (
-            say("Error rates, precision, accuracy, calibration"),
-            say("How often decisions differ from the recorded outcomes in each group"),
+            "Error rates, precision, accuracy, calibration",
+            "How often decisions differ from the recorded outcomes in each group",
             "observed",
             "errors",
         )
     if material.searches:
         yield (
-            say("Individual discrimination"),
-            say("Instances whose decision changes when only a protected attribute changes"),
+            "Individual discrimination",
+            "Instances whose decision changes when only a protected attribute changes",
             "example",
             "results",
         )
-    share = say("Share of individual discrimination")
+    share = "Share of individual discrimination"
     real = [each for run in material.runs if (each := figures.share_of_data(run.figures))]
     if real:
         counted = "observed" if any(each.exact for each in real) else "estimated"
@@ -91,13 +88,13 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
         yield share, said, counted, "results"
     whole = [each for run in material.runs if (each := figures.share_of_domain(run.figures))]
     if whole:
-        said = say("The share of the input domain whose decision changes")
+        said = "The share of the input domain whose decision changes"
         proven = "proven" if any(each.exact for each in whole) else "estimated"
         yield share, said, proven, "results"
     if material.subtle:
         yield (
-            say("Group fairness score"),
-            say(
+            "Group fairness score",
+            (
                 "How far the selection rate of a rule-defined subgroup differs from that of all "
                 "others"
             ),
@@ -106,15 +103,15 @@ def _metrics(material: Material) -> Iterator[tuple[str, str, str, str]]:
         )
     if material.proofs:
         yield (
-            say("Certified share"),
-            say("The share of the input domain whose decision is proven to be unchanged"),
+            "Certified share",
+            "The share of the input domain whose decision is proven to be unchanged",
             "proven",
             "certification",
         )
     if material.repairs:
         yield (
-            say("Before and after a mitigation"),
-            say("How the measures above and the accuracy change when the model is retrained"),
+            "Before and after a mitigation",
+            "How the measures above and the accuracy change when the model is retrained",
             "observed",
             "mitigation",
         )

@@ -85,15 +85,15 @@ def formula(spec: AuditSpec, table: GroupTable, line: GroupLine, name: str) -> s
 
 
 def _percent_cell(value: float | None) -> str:
-    return say(UNDEFINED) if value is None else words.percent(value, 1.0)
+    return UNDEFINED if value is None else words.percent(value, 1.0)
 
 
 def _number_cell(value: float | None, digits: int) -> str:
-    return say(UNDEFINED) if value is None else words.plain(value, digits)
+    return UNDEFINED if value is None else words.plain(value, digits)
 
 
 def _points_cell(value: float | None) -> str:
-    return say(UNDEFINED) if value is None else signed(100 * value, 1)
+    return UNDEFINED if value is None else signed(100 * value, 1)
 
 
 def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, GroupLine], str]:
@@ -103,8 +103,8 @@ def _against_others(cell: Callable[[GroupLine], str]) -> Callable[[GroupTable, G
         if not line.known:
             return "–"
         if line is reference_of(table):
-            return say("reference")
-        return say("too few") if line.excluded else cell(line)
+            return "reference"
+        return "too few" if line.excluded else cell(line)
 
     return write
 
@@ -118,7 +118,7 @@ def _shortfall_cell(line: GroupLine) -> str:
 
 def _impact(_: GroupTable, line: GroupLine) -> str:
     if line.impact_ratio is None:
-        return say("too few" if line.excluded else UNDEFINED) if line.known else "–"
+        return ("too few" if line.excluded else UNDEFINED) if line.known else "–"
     mark = f"{BELOW} " if line.below else ""
     return f"{mark}{words.number(line.impact_ratio, 2)}{FLIPS if line.flips else ''}"
 
@@ -130,13 +130,13 @@ def _ratio_ends(table: GroupTable, line: GroupLine) -> str:
 
 def _interval_cell(table: GroupTable, line: GroupLine) -> str:
     if not line.n_samples:
-        return say(UNDEFINED)
+        return UNDEFINED
     return words.percent_ends(line.low, line.high, rate_digits(table))
 
 
 def _difference_cell(line: GroupLine) -> str:
     if line.difference is None:
-        return say(UNDEFINED)
+        return UNDEFINED
     if line.difference_low is None or line.difference_high is None:
         return points_of(line.difference)
     low, high = (signed(100 * end, 1) for end in (line.difference_low, line.difference_high))
@@ -166,9 +166,9 @@ def _quotient(
     def text(_: GroupTable, line: GroupLine) -> str:
         part, whole = counts(line)
         if line.excluded:
-            return say("too few")
+            return "too few"
         if part is None or not whole:
-            return say(UNDEFINED)
+            return UNDEFINED
         # of these there is no other count beside it
         counted = {"share": words.percent(part, whole), "n": words.number(whole)}
         return say("{share} of {n}", **counted) if key in ("tpr", "fpr") else counted["share"]
@@ -395,7 +395,7 @@ _COUNTS = (
     Column(
         "rate",
         "Rate",
-        lambda table, line: rate_of(table, line) if line.n_samples else say(UNDEFINED),
+        lambda table, line: rate_of(table, line) if line.n_samples else UNDEFINED,
         _rate_formula,
     ),
     Column("interval", "95\u00a0% CI", _interval_cell, _wilson_formula),

@@ -193,7 +193,7 @@ def original_text(rule_set: RuleSet) -> str:
     """Write the gap among the texts as they are, where there are enough of them."""
     inside, outside = rule_set.data_in, rule_set.data_out
     if inside is None or outside is None or rule_set.holds_on_data is None:
-        return say("too few")
+        return "too few"
     return _apart(rule_set, inside - outside)
 
 

@@ -21,23 +21,21 @@ from fairdesk.wording.groups.tables import (
     reference_of,
     why_without,
 )
-from fairdesk.wording.language import Statement, fixed, say, unmeasured
+from fairdesk.wording.language import Statement, say, unmeasured
 from fairdesk.wording.words import p_is
 
 #: The error rates that are compared, and what they count.
-_ERROR_RATES = fixed({"true": "true positive rates", "false": "false positive rates"})
-_ERRORS_SAID = fixed(
-    {
-        "true": (
-            "{rate} of {n} {group} recorded “{outcome}” are selected, against {best_rate} of "
-            "{best_n} {best}: {apart}."
-        ),
-        "false": (
-            "{rate} of {n} {group} not recorded “{outcome}” are selected, against {best_rate} of "
-            "{best_n} {best}: {apart}."
-        ),
-    }
-)
+_ERROR_RATES = {"true": "true positive rates", "false": "false positive rates"}
+_ERRORS_SAID = {
+    "true": (
+        "{rate} of {n} {group} recorded “{outcome}” are selected, against {best_rate} of "
+        "{best_n} {best}: {apart}."
+    ),
+    "false": (
+        "{rate} of {n} {group} not recorded “{outcome}” are selected, against {best_rate} of "
+        "{best_n} {best}: {apart}."
+    ),
+}
 
 
 class ErrorGap(NamedTuple):
@@ -140,8 +138,8 @@ def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
     by = words.listed(table.attributes)
     if not gap.shown:
         label = say("Differences in error rates by {by}", by=by)
-        return Statement("observed", label, say("None shown"), said)
-    rates = say(_ERROR_RATES[gap.what])
+        return Statement("observed", label, "None shown", said)
+    rates = _ERROR_RATES[gap.what]
     label = say("Difference in {rates} by {by}, in percentage points", rates=rates, by=by)
     return Statement("observed", label, words.number(100 * abs(gap.difference), 1), said)
 
@@ -164,7 +162,7 @@ def _apart(gap: ErrorGap) -> str:
     if not gap.difference:
         return say("no difference ({percent} CI {ends})", **values)
     if not gap.shown:
-        values["ends"] += say(", which includes zero")
+        values["ends"] += ", which includes zero"
     if gap.difference < 0:
         return say("{n} percentage points lower ({percent} CI {ends})", **values)
     return say("{n} percentage points higher ({percent} CI {ends})", **values)
@@ -183,24 +181,21 @@ def accuracy_statement(value: str, people: str = "") -> Statement:
             "The decision matches the recorded outcome for {share} of the test rows.", share=value
         )
     )
-    return Statement("observed", say("Accuracy"), value, said)
+    return Statement("observed", "Accuracy", value, said)
 
 
 #: How a ratio stands to the screening line: by whether it is below, and whether one person more
 #: or fewer would change that.
-_LINES = fixed(
-    {
-        (True, False): "below the four-fifths threshold",
-        (False, False): "not below the four-fifths threshold",
-        (True, True): (
-            "below the four-fifths threshold, though one individual more or fewer would change that"
-        ),
-        (False, True): (
-            "not below the four-fifths threshold, though one individual more or fewer would change "
-            "that"
-        ),
-    }
-)
+_LINES = {
+    (True, False): "below the four-fifths threshold",
+    (False, False): "not below the four-fifths threshold",
+    (True, True): (
+        "below the four-fifths threshold, though one individual more or fewer would change that"
+    ),
+    (False, True): (
+        "not below the four-fifths threshold, though one individual more or fewer would change that"
+    ),
+}
 #: Beside an impact ratio below four fifths, and beside one that moves across them with one
 #: individual more or fewer.
 BELOW, FLIPS = "▽", "‡"
@@ -209,14 +204,12 @@ _NAMED = 4
 #: From this corrected p-value on a difference may be due to chance.
 SIGNIFICANT = 0.05
 #: What is counted, as what is said of the members of a group; of scores by which are favourable.
-_COUNTED = fixed(
-    {
-        "label": "are recorded “{outcome}”",
-        "decisions": "are selected (“{outcome}”)",
-        False: "have a score above the median of all",
-        True: "have a score below the median of all (the favourable side)",
-    }
-)
+_COUNTED = {
+    "label": "are recorded “{outcome}”",
+    "decisions": "are selected (“{outcome}”)",
+    False: "have a score above the median of all",
+    True: "have a score below the median of all (the favourable side)",
+}
 
 
 def worst_of(table: GroupTable) -> GroupLine | None:
@@ -302,14 +295,14 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
             "{ratio}.",
             **values,
         )
-        return Statement("observed", say("Impact ratio"), values["ratio"], said)
+        return Statement("observed", "Impact ratio", values["ratio"], said)
     values |= {"group": people(spec, table, worst), "rate": rate_of(table, worst)}
     values |= {"n": words.number(worst.n_samples), "interval": _interval(table, worst)}
     if shown_of(table) is None:
         return _none_shown(table, worst, values)
     # the threshold is about decisions, and a score above the median is none
     scores = table.of == "scores"
-    line = "" if scores else say(", {line}", line=say(_LINES[bool(worst.below), bool(worst.flips)]))
+    line = "" if scores else say(", {line}", line=_LINES[bool(worst.below), bool(worst.flips)])
     said = say(
         "{group} {are} at {share} of the rate of {best}: {rate} of {n} against {best_rate} of "
         "{best_n}, the reference. The impact ratio is {ratio}{interval}{line}.",
@@ -334,7 +327,7 @@ def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) ->
     values : dict[str, str]
         What `worst_statement` says of the lowest group and the reference.
     """
-    label, value = say("Groups with a lower rate by {by}", **values), say("None shown")
+    label, value = say("Groups with a lower rate by {by}", **values), "None shown"
     said = say(
         "No group by {by} is shown to have a lower rate than the reference, {best}: {best_rate} of "
         "{best_n} {are}.",
@@ -346,7 +339,7 @@ def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) ->
     if min(lowest.n_samples, table.lines[table.reference].n_samples) < LEAST_ROWS:
         why = say("there are fewer than {n} rows of a group", n=words.number(LEAST_ROWS))
     else:
-        why = say("the difference may be due to chance")
+        why = "the difference may be due to chance"
     lower = say(
         "The lowest impact ratio is {ratio}{interval}: {rate} of {n} {group}; {why}.",
         why=why,
@@ -372,10 +365,10 @@ def _interval(table: GroupTable, line: GroupLine) -> str:
 def _why_none(table: GroupTable) -> str:
     lines = [line for line in table.lines if line.known and line.n_samples]
     if len(lines) < 2:
-        return say("fewer than two have members")
+        return "fewer than two have members"
     if sum(not line.excluded for line in lines) < 2:
-        return say("fewer than two are large enough")
-    return say("no member has the favourable outcome")
+        return "fewer than two are large enough"
+    return "no member has the favourable outcome"
 
 
 def _counted_as(spec: AuditSpec, table: GroupTable) -> str:
@@ -426,7 +419,7 @@ def _parts(spec: AuditSpec, table: GroupTable) -> str:
         )
     )
     parts = [
-        say(text, n=words.number(n), are=say("is") if n == 1 else say("are"), which=which)
+        say(text, n=words.number(n), are="is" if n == 1 else "are", which=which)
         for text, n in counts.items()
         if n
     ]
@@ -508,4 +501,4 @@ def lowest_in_short(spec: AuditSpec, figures: Iterable[Metric]) -> str:
 def tested(tables: Iterable[GroupTable]) -> tuple[str, ...]:
     """Say of which test the p-values of tables are; nothing where no group has one."""
     most = max(map(comparisons, tables), default=0)
-    return (say(words.TESTED[most > 1]),) if most else ()
+    return (words.TESTED[most > 1],) if most else ()

@@ -69,7 +69,7 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
                 "No gap was found in {n} subgroup[|s]; [one|gaps] that [is|are] smaller than "
                 "the interval[|s] cannot be excluded.",
             )
-            said = Statement("estimated", say("Subgroups with a gap"), words.number(0), none)
+            said = Statement("estimated", "Subgroups with a gap", words.number(0), none)
             return said.with_more(*mined.notes[:1])
         sets = next(sets for each, sets in mined_with(figures) if each is mined)
         return _with_lowest(spec, mined, widest, sets)
@@ -80,7 +80,7 @@ def headline(spec: AuditSpec, figures: Iterable[Metric]) -> Statement | None:
     if gaps:
         return gap_statement(spec, max(gaps, key=lambda gap: gap.gap))
     for mined, _ in mined_with(figures):
-        label, count = say("Subgroups tested"), words.number(mined.rule_sets)
+        label, count = "Subgroups tested", words.number(mined.rule_sets)
         return Statement("estimated", label, count, mined_sentence(spec, mined))
     others = [category_statement(spec, terms) for terms in by_category(figures)]
     others += [linear_statement(spec, each) for each in figures if isinstance(each, LinearGroup)]

@@ -22,28 +22,24 @@ from fairdesk.wording.groups.findings import (
     quoted_gap,
     shown_gap,
 )
-from fairdesk.wording.language import Statement, fixed, say, say_many
+from fairdesk.wording.language import Statement, say, say_many
 from fairdesk.wording.rules import combination_text, rule_phrase
 from fairdesk.wording.words import digits_of, p_is, signed
 
 #: What gaps are estimated from.
-_COPIES = fixed("slightly altered copies of the data rows")
+_COPIES = "slightly altered copies of the data rows"
 #: What the data rows show of a gap that was estimated from copies of them.
-_ON_DATA = fixed(
-    {
-        None: "The data rows cannot confirm the gap in the copies.",
-        True: "",
-        False: "The data rows do not show the gap in the copies.",
-    }
-)
+_ON_DATA = {
+    None: "The data rows cannot confirm the gap in the copies.",
+    True: "",
+    False: "The data rows do not show the gap in the copies.",
+}
 #: And what the texts as they are show of one.
-_ON_TEXTS = fixed(
-    {
-        None: "The original texts cannot confirm it.",
-        True: "The original texts show this gap, too: {inside} against {outside}.",
-        False: "The original texts do not show this gap: {inside} against {outside}.",
-    }
-)
+_ON_TEXTS = {
+    None: "The original texts cannot confirm it.",
+    True: "The original texts show this gap, too: {inside} against {outside}.",
+    False: "The original texts do not show this gap: {inside} against {outside}.",
+}
 
 
 def rule_set_sentence(spec: AuditSpec, rule_set: RuleSet) -> str:
@@ -95,7 +91,7 @@ def evidence_sentence(
     return say(
         "{counted}; {who}, {share} of {whole}. In {copies}: {estimated} ({interval}); {p}. {shows}",
         counted=_difference(rule_set, shown_gap(rule_set)),
-        copies=say(_COPIES),
+        copies=_COPIES,
         **values,
     ).rstrip()
 
@@ -111,7 +107,7 @@ def examined_sentence(spec: AuditSpec, mined: RuleSearchSummary) -> str:
         "about": words.listed(mined.attributes),
         # a share that was asked for, written as it was
         "least": words.percent_of(f"{100 * mined.theta:g}"),
-        "data": say("the texts with an identity term") if mined.texts else say("the data"),
+        "data": "the texts with an identity term" if mined.texts else "the data",
         "counted": words.number(mined.candidates),
     }
     if not mined.rule_sets:
@@ -197,19 +193,15 @@ def _widest_counted(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSet
         mined.rule_sets,
         "In {copies}, [the gap is|this gap is the largest of the {n} subgroups tested:] {points} "
         "({interval}).",
-        copies=say(_COPIES),
+        copies=_COPIES,
         points=gap_text(rule_set.outcome, rule_set.score),
         interval=_interval(rule_set, several=mined.rule_sets > 1),
     )
     above = rule_set.phi_in > rule_set.phi_out
-    label = (
-        say("Percentage points above all others")
-        if above
-        else say("Percentage points below all others")
-    )
+    label = "Percentage points above all others" if above else "Percentage points below all others"
     value = words.number(100 * quoted_gap(rule_set), 1)
     if not rule_set.outcome:
-        label = say("Difference in mean score from all others")
+        label = "Difference in mean score from all others"
         value = words.number(quoted_gap(rule_set), 3)
     return Statement("observed", label, value, f"{counted} {estimated}", counted)
 
@@ -221,7 +213,7 @@ def _widest_estimated(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleS
         "group": rule_phrase(spec, rule_set.conditions),
         "inside": _rate(rule_set, rule_set.phi_in),
         "outside": _rate(rule_set, rule_set.phi_out),
-        "copies": say(_COPIES),
+        "copies": _COPIES,
     }
     sentence = say_many(
         mined.rule_sets,
@@ -240,9 +232,9 @@ def _widest_estimated(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleS
         shows=shown_by_data(rule_set),
         **values,
     ).rstrip()
-    label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
+    label, value = "Largest gap in mean score", words.number(rule_set.score, 3)
     if rule_set.outcome:
-        label = say("Largest gap to all others in copies of the data rows, in percentage points")
+        label = "Largest gap to all others in copies of the data rows, in percentage points"
         value = words.number(100 * rule_set.score, 1)
     return Statement("estimated", label, value, sentence, brief)
 
@@ -286,9 +278,9 @@ def _widest_of_terms(spec: AuditSpec, mined: RuleSearchSummary, rule_set: RuleSe
         # too few of them is no news: the texts compared are the same
         shows="" if rule_set.holds_on_data is None else shown_by_data(rule_set),
     ).rstrip()
-    label, value = say("Largest gap in mean score"), words.number(rule_set.score, 3)
+    label, value = "Largest gap in mean score", words.number(rule_set.score, 3)
     if rule_set.outcome:
-        label = say(
+        label = (
             "Largest gap between texts with one term and the same texts with others, in "
             "percentage points"
         )
@@ -310,20 +302,20 @@ def _as_wide(spec: AuditSpec, rule_set: RuleSet) -> str:
 
 
 def _whole(rule_set: RuleSet) -> str:
-    return say("the texts with an identity term" if is_about_texts(rule_set) else "the data")
+    return "the texts with an identity term" if is_about_texts(rule_set) else "the data"
 
 
 def _what(spec: AuditSpec, rule_set: RuleSet) -> str:
     if not rule_set.outcome:
-        return say("mean score of the favourable decision")
+        return "mean score of the favourable decision"
     if rule_set.outcome == favourable(spec):
-        return say("selection rate")
+        return "selection rate"
     return say("rate of “{outcome}”", outcome=rule_set.outcome)
 
 
 def _counting(spec: AuditSpec, outcome: str) -> str:
     if not outcome:
-        return say(" (by the mean score)")
+        return " (by the mean score)"
     return "" if outcome == favourable(spec) else say(" (for “{outcome}”)", outcome=outcome)
 
 
@@ -371,14 +363,14 @@ def shown_by_data(rule_set: RuleSet) -> str:
     inside, outside = rule_set.data_in, rule_set.data_out
     texts = is_about_texts(rule_set)
     if inside is None or outside is None:
-        return say(
+        return (
             "The original texts cannot confirm it: none has this term alone, or all have."
             if texts
             else "The data rows cannot confirm it: one side is empty."
         )
     if has_few_rows(rule_set):
         if texts:
-            return say("The original texts cannot confirm it: too few have this term alone.")
+            return "The original texts cannot confirm it: too few have this term alone."
         return say_many(
             rule_set.data_rows or 0,
             "The data rows cannot confirm it: only {n} [is|are] on one side.",
@@ -419,7 +411,7 @@ def linear_statement(spec: AuditSpec, group: LinearGroup) -> Statement:
         share=words.percent(group.support, 1.0),
         weights=weights_text(group),
     )
-    return _gap(abs(apart), said, others=say("all others"))
+    return _gap(abs(apart), said, others="all others")
 
 
 def weights_text(group: LinearGroup) -> str:
@@ -459,7 +451,7 @@ def gap_statement(spec: AuditSpec, gap: GroupGap) -> Statement:
         worst_rate=words.shown_percent(gap.worst_rate, 1),
         people=say_many(gap.n_samples, "{n} instance[|s]"),
     )
-    shown = say("The difference is not statistically significant.") if gap.low <= 0 else ""
+    shown = "The difference is not statistically significant." if gap.low <= 0 else ""
     unmet = (
         say_many(
             gap.unmet,
@@ -477,7 +469,7 @@ def _gap(value: float, sentence: str, digits: int = 1, *, others: str = "") -> S
     label = (
         say("Largest gap to {others}, in percentage points", others=others)
         if others
-        else say("Largest gap, in percentage points")
+        else "Largest gap, in percentage points"
     )
     return Statement("estimated", label, words.number(100 * value, digits), sentence)
 

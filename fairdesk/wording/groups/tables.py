@@ -8,39 +8,33 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.decisions import outcome_text
-from fairdesk.wording.language import fixed, say
+from fairdesk.wording.language import say
 from fairdesk.wording.words import UNDEFINED, signed
 
 #: What scores are counted, by whether the lower ones are favourable.
-_SCORED_TITLES = fixed(
-    {
-        False: "Scores for “{outcome}” above the median",
-        True: "Scores for “{outcome}” below the median",
-    }
-)
+_SCORED_TITLES = {
+    False: "Scores for “{outcome}” above the median",
+    True: "Scores for “{outcome}” below the median",
+}
 #: What is counted of scores, by whether the lower ones are favourable.
-_SCORED = fixed(
-    {
-        False: (
-            "Scoring rate: share of each group with a score for “{outcome}” above the median of "
-            "all, {interval}. It is not a rate of decisions."
-        ),
-        True: (
-            "Scoring rate: share of each group with a score for “{outcome}” below the median of "
-            "all, which is the favourable side, {interval}. It is not a rate of decisions."
-        ),
-    }
-)
-_TIES = fixed(
-    {
-        False: "{share} have exactly that score, and do not count as above it.",
-        True: "{share} have exactly that score, and do not count as below it.",
-    }
-)
+_SCORED = {
+    False: (
+        "Scoring rate: share of each group with a score for “{outcome}” above the median of "
+        "all, {interval}. It is not a rate of decisions."
+    ),
+    True: (
+        "Scoring rate: share of each group with a score for “{outcome}” below the median of "
+        "all, which is the favourable side, {interval}. It is not a rate of decisions."
+    ),
+}
+_TIES = {
+    False: "{share} have exactly that score, and do not count as above it.",
+    True: "{share} have exactly that score, and do not count as below it.",
+}
 #: A group of numbers, as it is named.
 _RANGE = re.compile(r"^up to | to | and over$")
 #: The words for values that have some; other values are named as the data write them.
-_NOUNS = fixed({"female": "women", "woman": "women", "male": "men", "man": "men"})
+_NOUNS = {"female": "women", "woman": "women", "male": "men", "man": "men"}
 #: Values that are no adjective of a person.
 _NO_ADJECTIVES = frozenset(("yes", "no", "true", "false", "none", "other", "unknown"))
 #: Attributes whose values are adjectives of a person also in small letters.
@@ -120,7 +114,7 @@ def people(spec: AuditSpec, table: GroupTable, line: GroupLine) -> str:
     nouns = [value.lower() for value in line.values if value.lower() in _NOUNS]
     others = {name: value for name, value in named.items() if value.lower() not in _NOUNS}
     if len(nouns) < 2 and all(_describes(*each) for each in others.items()):
-        return " ".join((*others.values(), say(_NOUNS[nouns[0]]) if nouns else many))
+        return " ".join((*others.values(), _NOUNS[nouns[0]] if nouns else many))
     return say("{people} with {group}", people=many, group=group_text(table, line))
 
 
@@ -165,14 +159,14 @@ def median_sentence(table: GroupTable) -> str:
 def why_without(spec: AuditSpec, table: GroupTable) -> str:
     """Say why rows are in none of a table's groups: what is counted is not known of them."""
     if table.of == "label":
-        return say("no recorded outcome")
+        return "no recorded outcome"
     if spec.predictions:
-        return say("no decision in the data")
-    return say("a value that the model needs is missing")
+        return "no decision in the data"
+    return "a value that the model needs is missing"
 
 
 def points_of(value: float | None) -> str:
     """Write a difference of rates in percentage points."""
     if value is None:
-        return say(UNDEFINED)
+        return UNDEFINED
     return say("{n} percentage points", n=signed(100 * value, 1))

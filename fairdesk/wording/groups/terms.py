@@ -103,7 +103,7 @@ def category_statement(spec: AuditSpec, terms: Sequence[TermRate]) -> Statement:
             high=high,
             last=_with_rate(terms, high),
         )
-    label = say("Texts whose decision changes")
+    label = "Texts whose decision changes"
     return Statement("estimated", label, words.number(most.flips), f"{flipped} {fare}")
 
 
