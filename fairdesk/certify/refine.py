@@ -147,8 +147,6 @@ class Examined:
     consistent, discriminatory : NDArray[np.float64]
         ``(B,)``; at least so large a share of the points of that part is consistent, or
         discriminatory: 0 to 1. Both proven; their sum is at most 1.
-    population_consistent, population_discriminatory : NDArray[np.float64]
-        ``(B,)``; the same as shares of that part's mass in the population. 0 is always true.
     discriminatory_sets : NDArray[np.int64]
         ``(B,)``; where every single point of the part was asked about: how many are discriminatory,
         the others being consistent; then nothing is left undecided. -1 elsewhere, also where the
@@ -171,8 +169,6 @@ class Examined:
     high: Places
     consistent: Float64
     discriminatory: Float64
-    population_consistent: Float64
-    population_discriminatory: Float64
     discriminatory_sets: NDArray[np.int64]
     axis: NDArray[np.int64]
     cut: NDArray[np.int64]
@@ -258,17 +254,14 @@ class Counted:
         ``(e, a)``; some that are discriminatory.
     queries : int
         Rows sent to the model.
-    population : tuple[NDArray[np.float64], NDArray[np.float64]], optional
-        ``(B,)`` each; at least so large shares of each box's mass in the product of the marginals
-        are consistent, and discriminatory.
     people : tuple[NDArray[np.float64], NDArray[np.float64]], optional
-        The same of its mass under the space's `people`.
+        ``(B,)`` each; at least so large shares of each box's mass under the space's `people` are
+        consistent, and discriminatory.
     """
 
     discriminatory: NDArray[np.int64]
     examples: Places
     queries: int
-    population: tuple[Float64, Float64] | None = None
     people: tuple[Float64, Float64] | None = None
 
 
@@ -312,8 +305,6 @@ class Refinery:
         As given.
     consistent, discriminatory : int
         How many points are proven so; both exact lower bounds.
-    population_consistent, population_discriminatory : float
-        Shares of the product of the marginals that are proven so.
     people_consistent, people_discriminatory : float
         Masses under the space's `people` that are proven so, off by ``people_off`` at most.
     boxes : int
@@ -340,10 +331,8 @@ class Refinery:
         self._bounded = bounded
         self._people_first = first == "people" and space.people is not None
         self.consistent = self.discriminatory = self.boxes = self.queries = 0
-        self.population_consistent = self.population_discriminatory = 0.0
         self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self.examples: list[Places] = []
-        self._changes = 0
         self._queue, self._dense = Queue(), Queue()
         self._unseen = np.empty(0, dtype=np.int64)
         self._pace = Pace()
@@ -371,11 +360,6 @@ class Refinery:
     def over(self) -> bool:
         """Whether nothing is left that could be divided."""
         return self.begun and not self._queue
-
-    @property
-    def slack(self) -> float:
-        """By how much rounding can have moved the sums of population shares."""
-        return 4.0 * (self._changes + 1) * 2.0**-52
 
     def step(self, most: int | None = None) -> None:
         """Examine boxes that nobody looked at, or the halves of the heaviest undecided ones.
@@ -480,10 +464,6 @@ class Refinery:
             self.examples.append(found.examples)
         points = np.array([float(size) for size in sizes(low, high)])
         self._set_counted(nodes, found.discriminatory, points)
-        if found.population is not None:
-            tree.population_consistent[nodes], tree.population_discriminatory[nodes] = (
-                found.population
-            )
         if found.people is not None:
             tree.people_consistent[nodes], tree.people_discriminatory[nodes] = found.people
         self._book(nodes)
@@ -508,7 +488,6 @@ class Refinery:
         tree.verdict[clear] = Verdict.CONSISTENT
         low, high = tree.boxes(clear)
         self.consistent += sum(sizes(low, high))
-        self.population_consistent += float(space.masses(low, high, clear).sum())
         self._add_people(self._people_masses(clear, low, high), 1.0, 0.0)
         self._unseen = clear[:0]
 
@@ -537,20 +516,11 @@ class Refinery:
         smaller = np.flatnonzero(rest != nodes)
         self.consistent += sum(sizes(low[smaller], high[smaller]))
         self.consistent -= sum(sizes(found.low[smaller], found.high[smaller]))
-        if smaller.size:
-            whole = low[smaller], high[smaller]
-            part = found.low[smaller], found.high[smaller]
-            root = tree.root[nodes[smaller]]
-            cut_off = space.masses(*whole, root) - space.masses(*part, root)
-            self.population_consistent += float(cut_off.sum())
-            self._changes += smaller.size
-            if (people := space.people) is not None:
-                self._add_people(people.masses(*whole), 1.0, 0.0)
-                self._add_people(people.masses(*part), -1.0, 0.0)
+        if smaller.size and (people := space.people) is not None:
+            self._add_people(people.masses(low[smaller], high[smaller]), 1.0, 0.0)
+            self._add_people(people.masses(found.low[smaller], found.high[smaller]), -1.0, 0.0)
         tree.axis[rest], tree.cut[rest] = found.axis, found.cut
         tree.consistent[rest], tree.discriminatory[rest] = found.consistent, found.discriminatory
-        tree.population_consistent[rest] = found.population_consistent
-        tree.population_discriminatory[rest] = found.population_discriminatory
         if found.people is not None:
             tree.people_consistent[rest], tree.people_discriminatory[rest] = found.people
         self._settle(rest, found)
@@ -604,12 +574,6 @@ class Refinery:
         self.consistent += sign * sum(more_consistent)
         self.discriminatory += sign * sum(more_discriminatory)
         whole = (verdict == Verdict.CONSISTENT) | (verdict == Verdict.DISCRIMINATORY)
-        masses = self.space.masses(low, high, tree.root[booked])
-        consistent = np.where(whole, consistent, tree.population_consistent[booked])
-        discriminatory = np.where(whole, discriminatory, tree.population_discriminatory[booked])
-        self.population_consistent += sign * float((masses * consistent).sum())
-        self.population_discriminatory += sign * float((masses * discriminatory).sum())
-        self._changes += len(booked)
         certain = verdict == Verdict.CONSISTENT, verdict == Verdict.DISCRIMINATORY
         self._add_people(
             self._people_masses(booked, low, high),
@@ -623,8 +587,8 @@ class Refinery:
         verdict = tree.verdict[leaves]
         proves = verdict != Verdict.UNDECIDED
         for shares in (
-            *(tree.consistent, tree.discriminatory, tree.population_consistent),
-            *(tree.population_discriminatory, tree.people_consistent, tree.people_discriminatory),
+            *(tree.consistent, tree.discriminatory),
+            *(tree.people_consistent, tree.people_discriminatory),
         ):
             proves |= shares[leaves] != 0.0
         return np.asarray(proves & (verdict != Verdict.NOBODY) & (verdict != Verdict.INNER))
@@ -698,8 +662,7 @@ class Refinery:
         self.tree.compact()
         self.tree.fold(MOST_NODES // 2)
         self._queue, self._dense = Queue(), Queue()
-        self.consistent = self.discriminatory = self._changes = 0
-        self.population_consistent = self.population_discriminatory = 0.0
+        self.consistent = self.discriminatory = 0
         self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self._resume()
 

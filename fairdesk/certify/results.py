@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,9 +57,7 @@ def proven(
     of_people: Course | None = None,
     notes: Sequence[str] = (),
 ) -> tuple[Proven, ...]:
-    """Return what is proven of the domain, of the product of the marginals, and of the population.
-
-    The last one only where the space has a population.
+    """Return what is proven of the domain, and of the population where the space has one.
 
     Parameters
     ----------
@@ -97,39 +94,21 @@ def proven(
         course=course.points,
         notes=tuple(notes),
     )
-    slack, whole = refinery.slack, refinery.space.marginal
-    certified = float(np.clip((refinery.population_consistent - slack) / whole, 0.0, 1.0))
-    falsified = float(
-        np.clip((refinery.population_discriminatory - slack) / whole, 0.0, 1.0 - certified)
-    )
-    if total and total in (consistent, discriminatory):
-        # what holds for all holds for the data too: there is nothing to round
-        certified, falsified = float(consistent == total), float(discriminatory == total)
-    undecided = max(0.0, 1.0 - certified - falsified)
-
-    def weighted(
-        of: Literal["population", "people"],
-        shares: tuple[float, float, float],
-        points: tuple[tuple[float, float, float], ...] = (),
-    ) -> Proven:
-        return Proven(
-            of=of,
-            attributes=attributes,
-            certified=shares[0],
-            falsified=shares[1],
-            undecided=shares[2],
-            exact=of_domain.exact,
-            boxes=refinery.boxes,
-            seconds=seconds,
-            margin=margin,
-            course=points,
-        )
-
-    of_population = weighted("population", (certified, falsified, undecided))
     if refinery.space.people is None:
-        return of_domain, of_population
-    points = () if of_people is None else of_people.points
-    return of_domain, of_population, weighted("people", people_shares(refinery), points)
+        return (of_domain,)
+    certified, falsified, undecided = people_shares(refinery)
+    return of_domain, Proven(
+        of="people",
+        attributes=attributes,
+        certified=certified,
+        falsified=falsified,
+        undecided=undecided,
+        exact=of_domain.exact,
+        boxes=refinery.boxes,
+        seconds=seconds,
+        margin=margin,
+        course=() if of_people is None else of_people.points,
+    )
 
 
 def people_shares(refinery: Refinery) -> tuple[float, float, float]:
@@ -173,7 +152,9 @@ def regions(tree: Tree) -> tuple[Region, ...]:
         order = np.argsort(-size, kind="stable")[:MOST_REGIONS]
         whole = whole[order[size[order] >= _SMALLEST_REGION * space.total]]
         low, high = tree.boxes(whole)
-        masses = space.masses(low, high, tree.root[whole])
+        masses = np.zeros(len(whole))
+        if (people := space.people) is not None and people.total > 0.0:
+            masses = np.clip(people.masses(low, high) / people.total, 0.0, 1.0)
         for i, count in enumerate(sizes(low, high)):
             listed.append(
                 Region(
@@ -181,7 +162,7 @@ def regions(tree: Tree) -> tuple[Region, ...]:
                     conditions=space.conditions(low[i], high[i]),
                     share=share_down(count, space.total),
                     people=str(count),
-                    population=float(np.clip(masses[i] / space.marginal, 0.0, 1.0)),
+                    population=float(masses[i]),
                 )
             )
     return tuple(listed)

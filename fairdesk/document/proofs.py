@@ -327,7 +327,7 @@ def _regions(spec: AuditSpec, run: Run) -> Iterator[Block]:
         found.sort(key=lambda each: (-round(each.population, 4), -each.share))
         if found:
             yield Grid(
-                ("Region", "Share of the input domain", "Data-weighted share"),
+                ("Region", "Share of the input domain", "Share of the population"),
                 tuple(
                     (
                         rule_text(spec, each.conditions),

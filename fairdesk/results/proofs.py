@@ -107,9 +107,9 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
     Attributes
     ----------
     of : str
-        Of all people of the ``"domain"``, each as likely as any other; of the ``"population"``:
-        the product of the shares that each value has in the data; or of ``"people"``, as likely
-        as the tree says that was fitted to the data.
+        Of all people of the ``"domain"``, each as likely as any other; or of ``"people"``, as
+        likely as the tree says that was fitted to the data. ``"population"`` stands in audits from
+        before: of the product of the shares that each value has in the data.
     attributes : tuple[str, ...]
         The protected attributes, all changed together.
     certified, falsified, undecided : float
@@ -136,7 +136,7 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
         What else the auditor must know, a sentence each.
     """
 
-    of: Literal["domain", "population", "people"]
+    of: Literal["domain", "people", "population"]
     attributes: tuple[str, ...]
     certified: float
     falsified: float

@@ -86,7 +86,6 @@ def divide(space, decide=decide, *, small=120):
         low, high = boxes[at]
         hits = discriminatory(space, everybody(low, high), decide)
         node = {"first": -1, "axis": -1, "cut": 0, "consistent": 0.0, "discriminatory": 0.0}
-        node |= {"population_consistent": 0.0, "population_discriminatory": 0.0}
         node |= {"people_consistent": 0.0, "people_discriminatory": 0.0}
         if at < len(inhabited) and not inhabited[at]:
             node["verdict"] = certificate.NOBODY

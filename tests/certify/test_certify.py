@@ -100,14 +100,13 @@ def test_all_is_decided_and_right(seed, values, classes, rules):
     context = made.context
     events = list(search(context, made.people, CertifyOptions(seconds=0), np.random.default_rng(0)))
     figures = measured(events)
-    domain, population = figures[0], figures[1]
+    domain = figures[0]
     assert isinstance(domain, Proven)
-    assert (domain.of, population.of) == ("domain", "population")
+    assert domain.of == "domain"
     assert int(domain.total) == total
     assert int(domain.falsified_people) == discriminatory
     assert int(domain.certified_people) == total - discriminatory
     assert domain.exact
-    assert population.certified + population.falsified <= 1 + 1e-9
     (certificate,) = told(events, Certificate)
     assert decoded(certificate.header).falsified == str(discriminatory)
     rows = [each for each in figures if isinstance(each, Share)]
@@ -279,7 +278,7 @@ def test_of_nothing_proven_is_told_once(monkeypatch):
     monkeypatch.setattr(Refinery, "step", lambda *_: None)
     figures = measured([*search(made.context, made.people, CertifyOptions(5.0), rng)])
     proofs = [each for each in figures if isinstance(each, Proven)]
-    assert [each.of for each in proofs] == ["domain", "population", "people"]
+    assert [each.of for each in proofs] == ["domain", "people"]
     assert proofs[0].notes == (certify.NOTHING,)
     assert not [each for each in figures if isinstance(each, PairShare)]
 

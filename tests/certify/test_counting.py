@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.certify.bounds.count_kernels import outside, population_shares, room, shares
+from fairdesk.certify.bounds.count_kernels import outside, room, shares
 from tests.sizes import many
 
 ENDLESS = (np.inf, -np.inf, 1.0, 0.0)
@@ -94,41 +94,6 @@ def test_what_is_outside_is_never_below_brute_force(seed):
     after, before = ((after, before), (-np.inf, before), (after, np.inf))[int(rng.integers(3))]
     told = outside(*form.box, after, before, *dirty_room(rng, len(form.low)))
     assert told >= ((sums <= after) | (sums >= before)).mean()
-
-
-@settings(max_examples=many(200))
-@given(st.integers(0, 2**32 - 1))
-def test_shares_of_the_population_are_never_above_brute_force(seed):
-    rng = np.random.default_rng(seed)
-    form = Form(rng, widest=int(rng.choice([2, 5, 12])))
-    known, begins, weights, probability = [], [0], [], np.ones(1)
-    for i in range(len(form.low)):
-        inside = rng.integers(form.low[i], form.high[i], size=3, endpoint=True)
-        places = np.unique(np.concatenate([rng.integers(0, 40, 4), inside[rng.random(3) < 0.9]]))
-        own = rng.random(len(places))
-        own /= own.sum()
-        known.append(places)
-        begins.append(begins[-1] + len(places))
-        weights.append(np.concatenate([[0.0], np.cumsum(own)]))
-        all_places = np.zeros(60)
-        all_places[places] = own
-        part = all_places[form.low[i] : form.high[i] + 1]
-        probability = (probability[:, None] * part).ravel()
-    thresholds = form.thresholds(rng, form.sums())
-    told = population_shares(
-        *form.box,
-        np.concatenate(known),
-        np.array(begins),
-        np.concatenate(weights),
-        *thresholds,
-        *dirty_room(rng, len(form.low)),
-    )
-    if probability.sum() == 0.0:
-        assert told == (0.0, 0.0, 0.0)
-        return
-    true = true_shares(form.sums(), thresholds, probability)
-    # brute force is rounded itself
-    assert (np.array(told) <= true + 1e-12).all()
 
 
 @settings(max_examples=many(60))

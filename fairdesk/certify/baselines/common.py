@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol, cast
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.encoded import Encoded
-from fairdesk.certify.domain.space import Places, Space, sizes
 from fairdesk.certify.layout import network_over
 from fairdesk.certify.proof.certificate import share_down, share_up
 from fairdesk.certify.results import Course
@@ -23,8 +22,6 @@ from fairdesk.results.proofs import Proven
 
 #: Figures are told so often, in seconds.
 _REPORT_SECONDS = 0.25
-#: By how much a sum of so many masses can be off, for each of them.
-_ROUNDED = 2.0**-50
 
 
 def network_of(context: SearchContext, people: Rows, method: str) -> Encoded:
@@ -65,30 +62,6 @@ def network_of(context: SearchContext, people: Rows, method: str) -> Encoded:
     return network_over(context.domain, people, anatomy, fed)
 
 
-class Sized(NamedTuple):
-    """How much some boxes are.
-
-    Attributes
-    ----------
-    points : int
-        People in them; it may pass 64 bits.
-    mass : float
-        Their share of the population, about.
-    boxes : int
-        How many they are.
-    """
-
-    points: int
-    mass: float
-    boxes: int
-
-
-def sized(space: Space, low: Places, high: Places, root: NDArray[np.intp]) -> Sized:
-    """Return how much boxes, ``(B, a)``, of a space are."""
-    mass = float(space.masses(low, high, root).sum()) / space.marginal
-    return Sized(sum(sizes(low, high)), mass, len(low))
-
-
 class Tally:
     """Adds up what is proven of boxes that share no point.
 
@@ -112,8 +85,7 @@ class Tally:
     def __init__(self, domain: Domain, total: int) -> None:
         self.boxes, self.seconds, self.margin = 0, 0.0, 0.0
         self._total = total
-        self._consistent = self._discriminatory = self._added = 0
-        self._population = np.zeros(2)
+        self._consistent = self._discriminatory = 0
         self._course = Course()
         self._names = tuple(domain.names[i] for i in domain.protected)
 
@@ -122,17 +94,15 @@ class Tally:
         """The share of the domain that is proven so or so, about."""
         return (self._consistent + self._discriminatory) / max(self._total, 1)
 
-    def add(self, proven: Sized, *, discriminatory: bool) -> None:
-        """Count boxes, each consistent, or discriminatory, as a whole."""
-        self._added += proven.boxes
-        self._population[int(discriminatory)] += proven.mass
+    def add(self, points: int, *, discriminatory: bool) -> None:
+        """Count the points of boxes that are consistent, or discriminatory, as a whole."""
         if discriminatory:
-            self._discriminatory += proven.points
+            self._discriminatory += points
         else:
-            self._consistent += proven.points
+            self._consistent += points
 
-    def figures(self, notes: Sequence[str] = ()) -> tuple[Proven, Proven]:
-        """Return what is proven of the domain, and of the population."""
+    def figure(self, notes: Sequence[str] = ()) -> Proven:
+        """Return what is proven of the domain."""
         total, consistent, discriminatory = (
             self._total,
             self._consistent,
@@ -140,7 +110,7 @@ class Tally:
         )
         certified, falsified = share_down(consistent, total), share_down(discriminatory, total)
         self._course.add(self.seconds, certified, falsified)
-        of_domain = Proven(
+        return Proven(
             of="domain",
             attributes=self._names,
             certified=certified,
@@ -156,19 +126,6 @@ class Tally:
             course=self._course.points,
             notes=tuple(notes),
         )
-        masses = np.clip(self._population - _ROUNDED * (self._added + 1), 0.0, 1.0).tolist()
-        of_population = Proven(
-            of="population",
-            attributes=self._names,
-            certified=masses[0],
-            falsified=min(masses[1], 1.0 - masses[0]),
-            undecided=max(0.0, 1.0 - masses[0] - masses[1]),
-            exact=of_domain.exact,
-            boxes=self.boxes,
-            seconds=self.seconds,
-            margin=self.margin,
-        )
-        return of_domain, of_population
 
 
 class Proving(Protocol):
@@ -179,8 +136,8 @@ class Proving(Protocol):
     def progress(self) -> Progress:
         """Return how far it is."""
 
-    def figures(self) -> tuple[Proven, Proven]:
-        """Return the figures as they stand."""
+    def figure(self) -> Proven:
+        """Return what is proven so far."""
 
 
 def reported(phase: str, proving: Proving, turns: Iterator[Event | None]) -> Iterator[Event]:
@@ -191,9 +148,9 @@ def reported(phase: str, proving: Proving, turns: Iterator[Event | None]) -> Ite
             yield event
         if proving.tally.seconds - last >= _REPORT_SECONDS:
             last = proving.tally.seconds
-            yield Measured(phase, proving.figures())
+            yield Measured(phase, (proving.figure(),))
         yield proving.progress()
-    yield Measured(phase, proving.figures())
+    yield Measured(phase, (proving.figure(),))
     yield proving.progress()
 
 

@@ -30,16 +30,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.baselines.common import (
-    Sized,
     Tally,
     compared_in,
     network_of,
-    sized,
     slope_below,
 )
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded
-from fairdesk.certify.domain.space import Places, Space
+from fairdesk.certify.domain.space import Places, Space, sizes
 from fairdesk.certify.options import FairifyOptions
 from fairdesk.certify.proof.solver import Answer, Bounds, Inquiry, bounds_of, refuse_curves
 from fairdesk.data.domain.domain import Domain
@@ -155,7 +153,7 @@ class _Verification:
         """Return what is proven without a solver: of roots where nothing can change."""
         space = self._encoded.space
         single = np.flatnonzero(self._members == 1)
-        return _Solved("", 0.0, sized(space, space.low[single], space.high[single], single))
+        return _Solved("", 0.0, sum(sizes(space.low[single], space.high[single])))
 
     @property
     def _whole(self) -> NDArray[np.int8]:
@@ -166,7 +164,7 @@ class _Verification:
     def _solved(self, unit: int, low: Places, high: Places, root: int) -> Iterator[Event | _Solved]:
         """Ask the solver about a partition; tell often how far it is, and its verdict at last."""
         began = perf_counter()
-        space, own = self._encoded.space, np.array([root])
+        space = self._encoded.space
         allowed = space.members[space.groups[root]]
         bounds = bounds_of(self._encoded, low, high, np.flatnonzero(allowed))
         border = float(bounds.rounding.max(initial=0.0) + self._encoded.margins.close)
@@ -197,12 +195,12 @@ class _Verification:
             if verdict == "sat":
                 places, combination = asking.answer.example
                 if self._confirmed(places, combination):
-                    solved = _Solved("sat", border, sized(space, places[None], places[None], own))
+                    solved = _Solved("sat", border, 1)
                     break
             elif margin and verdict == "unsat":
                 solved = _Solved("pruned", border)
                 if not without:
-                    solved = _Solved("unsat", border, sized(space, low[None], high[None], own))
+                    solved = _Solved("unsat", border, sizes(low[None], high[None])[0])
                 break
         event = self._context.take("smt")
         self._seconds += perf_counter() - began
@@ -246,28 +244,25 @@ class _Verification:
 
 
 class _Solved(NamedTuple):
-    """What came of a partition, and how much of it is proven."""
+    """What came of a partition, and how many of its points are proven."""
 
     verdict: str
     margin: float
-    proven: Sized = Sized(0, 0.0, 0)
+    proven: int = 0
 
     def arrays(self, seconds: float) -> dict[str, NDArray[Any]]:
         """Return it as numbers."""
         verdict = _VERDICTS.index(self.verdict)
         return {
-            "points": _digits(self.proven.points),
-            "numbers": np.array(
-                [verdict, self.proven.boxes, self.proven.mass, self.margin, seconds]
-            ),
+            "points": _digits(self.proven),
+            "numbers": np.array([verdict, self.margin, seconds]),
         }
 
     @classmethod
     def of(cls, arrays: Mapping[str, NDArray[Any]]) -> tuple[Self, float]:
         """Read it, and the seconds it took."""
-        verdict, boxes, mass, margin, seconds = arrays["numbers"].tolist()
-        (points,) = _numbers(arrays["points"])
-        proven = Sized(points, mass, int(boxes))
+        verdict, margin, seconds = arrays["numbers"].tolist()
+        (proven,) = _numbers(arrays["points"])
         return cls(_VERDICTS[int(verdict)], margin, proven), seconds
 
 
@@ -340,7 +335,7 @@ class _Verdicts(Adding):
                 "The constraints combine so many values that some combinations stay "
                 "undecided from the start."
             )
-        return Measured("smt", self._tally.figures(notes))
+        return Measured("smt", (self._tally.figure(notes),))
 
 
 def _digits(*numbers: int) -> NDArray[np.int8]:

@@ -32,7 +32,6 @@ from fairdesk.certify.baselines.common import (
     compared_in,
     network_of,
     reported,
-    sized,
     slope_below,
 )
 from fairdesk.certify.counting.exhaustive import decisions
@@ -154,7 +153,7 @@ class _Walk:
             if not len(compared):
                 continue
             if len(compared) == 1:
-                self.tally.add(sized(space, low, high, np.array([root])), discriminatory=False)
+                self.tally.add(sum(sizes(low, high)), discriminatory=False)
                 self._seen += sum(sizes(low, high))
                 yield None
             elif not space.unclear[root]:
@@ -191,11 +190,10 @@ class _Walk:
         """Count what was told of boxes, and ask the model about points."""
         kernels = self._kernels
         low, high, verdicts = (each[:reported] for each in self._told)
-        roots = np.full(reported, root)
         for verdict in (kernels.CONSISTENT, kernels.DISCRIMINATORY):
             which = verdicts == verdict
-            boxes = sized(self._space, low[which], high[which], roots[which])
-            self.tally.add(boxes, discriminatory=verdict == kernels.DISCRIMINATORY)
+            points = sum(sizes(low[which], high[which]))
+            self.tally.add(points, discriminatory=verdict == kernels.DISCRIMINATORY)
         self._seen += sum(sizes(low, high))
         example = low[verdicts == kernels.EXAMPLE]
         self._examples += len(example)
@@ -209,8 +207,7 @@ class _Walk:
             model = self._context.cached_model
             discriminatory = decisions(self._space, model, ask, asked).differ
             for which in (discriminatory, ~discriminatory):
-                boxes = sized(self._space, ask[which], ask[which], roots[: which.sum()])
-                self.tally.add(boxes, discriminatory=which is discriminatory)
+                self.tally.add(int(which.sum()), discriminatory=which is discriminatory)
             self._check(ask[discriminatory], combination)
 
     def _rows(self, places: Places, combination: int) -> Rows:
@@ -234,8 +231,8 @@ class _Walk:
             share = max(share, min(1.0, self.tally.seconds / self._options.seconds))
         return self._context.progress("fairquant", int(_WHOLE * min(share, 1.0)), _WHOLE)
 
-    def figures(self) -> tuple[Proven, Proven]:
-        """Return the figures as they stand."""
+    def figure(self) -> Proven:
+        """Return what is proven so far."""
         notes = []
         if self._unused:
             notes.append(
@@ -258,7 +255,7 @@ class _Walk:
                 f"In {_regions(self._outside)} the point found lies outside the input domain: it "
                 "does not count as a counterexample." + left
             )
-        return self.tally.figures(notes)
+        return self.tally.figure(notes)
 
 
 def _regions(count: int) -> str:

@@ -118,13 +118,10 @@ class ForestExaminer:
             queries += asked
         counted = verdict == kernels.COUNTED
         found = (verdict == kernels.DISCRIMINATORY) | (counted & (discriminatory > 0))
-        consistent = np.where(verdict == kernels.CONSISTENT, 1.0, 0.0)
         return Examined(
             low,
             high,
-            consistent,
-            np.where(verdict == kernels.DISCRIMINATORY, 1.0, 0.0),
-            consistent,
+            np.where(verdict == kernels.CONSISTENT, 1.0, 0.0),
             np.where(verdict == kernels.DISCRIMINATORY, 1.0, 0.0),
             np.where(counted, discriminatory, -1),
             np.where(verdict == kernels.UNDECIDED, axis, -1),

@@ -25,7 +25,6 @@ from fairdesk.certify.bounds.linear_sums import (
     Numbers,
     Term,
     counted_below,
-    doubt_of,
     pairs_between,
 )
 from fairdesk.certify.domain.encoded import Encoded
@@ -48,8 +47,6 @@ _KEPT = 2
 #: The most and the fewest steps of the grid on which shares of people are counted, and so many
 #: numbers for all cells of the population together.
 _MOST_STEPS, _LEAST_STEPS, _ROOM = 32_768, 2_048, 1 << 24
-#: What shares of the population can be off by, beside the rounding of sums of them.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +57,6 @@ class LinearCount:
     ----------
     consistent, discriminatory, undecided : int
         Points; together all there are.
-    population_consistent, population_discriminatory : float
-        Lower bounds of the shares of the box's mass in the population.
     examples : Places
         ``(e, a)``; some that are discriminatory.
     queries : int
@@ -71,8 +66,6 @@ class LinearCount:
     consistent: int
     discriminatory: int
     undecided: int
-    population_consistent: float
-    population_discriminatory: float
     examples: Places
     queries: int = 0
 
@@ -163,8 +156,6 @@ class LinearExaminer:
             high,
             np.where(all_consistent, 1.0, consistent * less),
             np.where(all_discriminatory, 1.0, discriminatory * less),
-            np.array([c.population_consistent for c in counted]),
-            np.array([c.population_discriminatory for c in counted]),
             np.where(
                 exact,
                 [c.discriminatory if e else -1 for c, e in zip(counted, exact, strict=True)],
@@ -261,7 +252,7 @@ class LinearExaminer:
         points = int(np.prod(widths))
         added = self._combined[self._space.members[group]]
         if len(added) < 2:
-            return LinearCount(points, 0, 0, 1.0, 0.0, nobody)
+            return LinearCount(points, 0, 0, nobody)
         shift = self._pinned(low, high)
         first, second = self._halves(low, high)
         same = int(np.prod(widths[~self._matters]))
@@ -275,14 +266,10 @@ class LinearExaminer:
         upto = [counted_below(first, second, limit, "right") for limit in (float(edges[1]), last)]
         consistent = below[0].least + points - upto[1].most
         discriminatory = max(0, below[1].least - upto[0].most)
-        off = _ROUNDING + 2.0 * doubt_of(first, second)
-        masses = below[0].mass + 1.0 - upto[1].mass - off, below[1].mass - upto[0].mass - off
         found = LinearCount(
             consistent,
             discriminatory,
             points - consistent - discriminatory,
-            min(max(masses[0], 0.0), 1.0),
-            min(max(masses[1], 0.0), 1.0),
             self._examples(first, second, float(edges[1]), float(edges[2]), low),
         )
         bands = [(float(edges[0]), float(edges[1])), (float(edges[2]), last)]
@@ -332,7 +319,7 @@ class LinearExaminer:
 
     def _axis(self, i: int, low: int, high: int) -> Term:
         """Write down what the places of an axis add."""
-        count, axis = high - low + 1, self._space.axes[i]
+        count = high - low + 1
         if count <= _MOST_VALUES:
             places = np.arange(low, high + 1)
             ends, off = places + 1, 0.0
@@ -344,16 +331,7 @@ class LinearExaminer:
             places = (starts + ends) // 2
             off = float(np.abs(self._slopes[i]) * (ends - starts).max())
         before = np.concatenate([[low], ends[:-1]])
-        mass = axis.mass(before, ends - 1)
-        whole = float(mass.sum())
-        return Term(
-            i,
-            low,
-            self._values(i, places),
-            (ends - before).astype(np.int64),
-            mass / whole if whole > 0 else mass,
-            off,
-        )
+        return Term(i, low, self._values(i, places), (ends - before).astype(np.int64), off)
 
     def _examples(
         self, first: Half, second: Half, start: float, stop: float, low: Places

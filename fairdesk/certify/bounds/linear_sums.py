@@ -40,8 +40,6 @@ class Term:
         ``(n,)``.
     counts : NDArray[np.int64] or NDArray[np.float64]
         ``(n,)``; how many places each stands for.
-    masses : NDArray[np.float64]
-        ``(n,)``; their share of the people who are in the box.
     off : float
         How far a place's own value can be from that.
     """
@@ -50,7 +48,6 @@ class Term:
     low: int
     values: Float64
     counts: Numbers | Float64
-    masses: Float64
     off: float
 
 
@@ -62,12 +59,12 @@ class Half:
     ----------
     terms : list of Term
         The axes.
-    values, masses
+    values : NDArray[np.float64]
         As `Term`.
     counts : NDArray[np.int64] or NDArray[np.float64]
         As `Term`; whole numbers while ``points`` are few enough for them.
-    before, mass_before : NDArray
-        ``(n + 1,)``; the counts and masses before each sum, and at the end all.
+    before : NDArray
+        ``(n + 1,)``; the counts before each sum, and at the end all.
     order : NDArray[np.int64]
         ``(n,)``; of each sum its number in the mixed radix of the terms; meant where it is not
         ``merged``.
@@ -78,15 +75,13 @@ class Half:
     points : int
         How many there are.
     doubt : float
-        How far the masses can be off, and counts that are no whole numbers: as a share of each.
+        How far counts that are no whole numbers can be off: as a share of each.
     """
 
     terms: list[Term]
     values: Float64
     counts: Numbers | Float64
-    masses: Float64
     before: Numbers | Float64
-    mass_before: Float64
     order: Numbers
     merged: bool
     off: float
@@ -112,14 +107,12 @@ class Half:
             operations += len(sums.values) * len(fewer.values)
             sums, merged = _put_together(sums, fewer, max(1, _MOST_CELLS // coarser)), True
         order = np.argsort(sums.values, kind="stable")
-        counts, masses = sums.counts[order], sums.masses[order]
+        counts = sums.counts[order]
         return cls(
             terms=terms,
             values=sums.values[order],
             counts=counts,
-            masses=masses,
             before=np.concatenate([np.zeros(1, counts.dtype), np.cumsum(counts)]),
-            mass_before=np.concatenate([[0.0], np.cumsum(masses)]),
             order=order,
             merged=merged,
             off=sums.off,
@@ -131,7 +124,7 @@ class Half:
 def _nothing(*, whole: bool) -> Term:
     """Return what adds nothing, with a whole number for its count or with another."""
     one: Numbers | Float64 = np.ones(1, np.int64) if whole else np.ones(1)
-    return Term(-1, 0, np.zeros(1), one, np.ones(1), 0.0)
+    return Term(-1, 0, np.zeros(1), one, 0.0)
 
 
 def _added(sums: Term, term: Term) -> Term:
@@ -140,7 +133,6 @@ def _added(sums: Term, term: Term) -> Term:
         sums,
         values=np.add.outer(sums.values, term.values).ravel(),
         counts=np.multiply.outer(sums.counts, term.counts).ravel(),
-        masses=np.multiply.outer(sums.masses, term.masses).ravel(),
         off=sums.off + term.off,
     )
 
@@ -174,7 +166,6 @@ def _put_together(sums: Term, term: Term, most: int) -> Term:
     # whole numbers are exact as floating-point ones up to here
     whole = kind == np.int64 and int(sums.counts.sum()) * int(term.counts.sum()) >= 1 << 53
     made: NDArray[np.int64 | np.float64] = np.zeros(most + 1, np.int64 if whole else np.float64)
-    mass = np.zeros(most + 1)
     few, many = sums, term
     if len(few.values) > len(many.values):
         few, many = many, few
@@ -190,24 +181,21 @@ def _put_together(sums: Term, term: Term, most: int) -> Term:
             np.add.at(made, at, counts)
         else:
             made += np.bincount(at, counts, most + 1)
-        mass += np.bincount(at, np.multiply.outer(few.masses[part], many.masses).ravel(), most + 1)
     some = np.flatnonzero(made)
     return replace(
         sums,
         values=np.asarray(low + (some + 0.5) * step, np.float64),
         counts=made[some].astype(kind),
-        masses=mass[some],
         off=sums.off + term.off + step * (0.5 + 2.0**-10),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """How many pairs have a sum below a limit: ``least`` and ``most``; and about what mass."""
+    """How many pairs have a sum below a limit: ``least`` and ``most``."""
 
     least: int
     most: int
-    mass: float
 
 
 def doubt_of(first: Half, second: Half) -> float:
@@ -217,25 +205,24 @@ def doubt_of(first: Half, second: Half) -> float:
 
 
 def counted_below(first: Half, second: Half, limit: float, side: Literal["left", "right"]) -> Below:
-    """Count the pairs whose sum is below a limit, with ``"right"`` up to it; and their mass."""
+    """Count the pairs whose sum is below a limit, with ``"right"`` up to it."""
     at = np.searchsorted(second.values, limit - first.values, side)
-    mass = float(first.masses @ second.mass_before[at])
     points = first.points * second.points
     # nobody and everybody are certain whatever rounding does
     if at.max() == 0:
-        return Below(0, 0, 0.0)
+        return Below(0, 0)
     if at.min() == len(second.values):
-        return Below(points, points, mass)
+        return Below(points, points)
     if first.counts.dtype != np.int64 or second.counts.dtype != np.int64:
         about = float(first.counts @ second.before[at].astype(np.float64))
         doubt = doubt_of(first, second)
         least, most = int(about * (1.0 - doubt)), int(about * (1.0 + doubt)) + 1
-        return Below(least, min(most, points), mass)
+        return Below(least, min(most, points))
     if points < MOST_POINTS:
         exact = int(first.counts @ second.before[at])
     else:
         exact = sum(map(int.__mul__, first.counts.tolist(), second.before[at].tolist()))
-    return Below(exact, exact, mass)
+    return Below(exact, exact)
 
 
 def pairs_between(

@@ -40,9 +40,8 @@ _TOGETHER, _NEAR = 16, 0.2
 _WORTH = 0.6
 #: How much steepness matters to where a box is halved, beside what keeps its lines apart.
 _STEEP = 0.4
-#: In an undecided box with a smaller share of the product of the marginals, or of the population,
-#: people are not counted.
-_MASS, _PEOPLED = 1e-6, 1e-7
+#: In an undecided box with a smaller share of the population people are not counted.
+_PEOPLED = 1e-7
 #: A unit's range is truncated where that is thought to decide such a share of a box, at least.
 _LEAST_GAIN = 0.002
 #: The fewest and the most steps of the grid on which people are counted, and so many numbers for
@@ -105,8 +104,6 @@ class NetworkExaminer:
             np.array(high, dtype=np.int64),
             np.zeros(size),
             np.zeros(size),
-            np.zeros(size),
-            np.zeros(size),
             np.full(size, -1, dtype=np.int64),
             np.full(size, -1, dtype=np.int64),
             np.zeros(size, dtype=np.int64),
@@ -134,10 +131,6 @@ class NetworkExaminer:
         """Query the model about every point of some boxes."""
         counted = self._everyone.count(found.low[few], found.high[few], group[few])
         found.discriminatory_sets[few] = counted.discriminatory
-        if counted.population is not None:
-            found.population_consistent[few], found.population_discriminatory[few] = (
-                counted.population
-            )
         if found.people is not None and counted.people is not None:
             found.people[0][few], found.people[1][few] = counted.people
         found.examples = np.concatenate([found.examples, counted.examples])
@@ -149,7 +142,7 @@ class NetworkExaminer:
         low, high = found.low[many], found.high[many]
         groups = np.ascontiguousarray(group[many], dtype=np.int64)
         verdict, axis = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
-        shares = np.zeros((size, 7))
+        shares = np.zeros((size, 5))
         starts = iter(range(0, size, _CHUNK))
 
         def work(own: Room) -> float:
@@ -169,12 +162,8 @@ class NetworkExaminer:
         self._boxes += size
         found.low[many], found.high[many] = low, high
         found.consistent[many], found.discriminatory[many] = shares[:, 0], shares[:, 1]
-        found.population_consistent[many], found.population_discriminatory[many] = (
-            shares[:, 2],
-            shares[:, 3],
-        )
         if found.people is not None:
-            found.people[0][many], found.people[1][many] = shares[:, 4], shares[:, 5]
+            found.people[0][many], found.people[1][many] = shares[:, 2], shares[:, 3]
         found.axis[many] = axis
         rows = np.flatnonzero(axis >= 0)
         halved = axis[rows]
@@ -247,7 +236,6 @@ def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
         ends[:, 0], ends[:, 1] = -margins.offset, np.abs(margins.offset)
         factor, constant = unit, 0.0
     axes, least, most = _trees(encoded)
-    known, known_start, weights_known = _population(encoded.space)
     people, tree, given, total = encoded.space.people, nothing(), np.empty(0), 1.0
     if people is not None:
         tree, given, total = people.tree, people.everything, people.total
@@ -274,14 +262,11 @@ def packed(encoded: Encoded, combined: Float64, favourable: int = 1) -> Network:
             [
                 *(factor, constant, max(margins.close, 2.0**-500), largest),
                 *(_ROUNDS, _TOGETHER, _NEAR, _WORTH, _STEEP),
-                *(_MASS, _PEOPLED * total, _LEAST_GAIN, 0.0, steps_for(encoded.space)),
+                *(_PEOPLED * total, _LEAST_GAIN, 0.0, steps_for(encoded.space)),
             ]
         ),
         needs=_needs(encoded),
         decision=margins.decision.astype(np.int64),
-        known=known,
-        known_start=known_start,
-        weights_known=weights_known,
         people=tree,
         given=given,
         favourable=favourable,
@@ -331,14 +316,6 @@ def _trees(encoded: Encoded) -> tuple[Numbers, Float64, Float64]:
     return np.array(axes, dtype=np.int64), np.concatenate(least), np.concatenate(most)
 
 
-def _population(space: Space) -> tuple[Numbers, Numbers, Float64]:
-    """Write the marginals of the data's people as `population_shares` reads them."""
-    starts = np.cumsum([0, *(len(axis.known) for axis in space.axes)]).astype(np.int64)
-    known = np.concatenate([np.empty(0, dtype=np.int64), *(axis.known for axis in space.axes)])
-    weights = np.concatenate([np.empty(0), *(axis.weights for axis in space.axes)])
-    return known.astype(np.int64), starts, weights
-
-
 def room(network: Network) -> Room:
     """Make what a thread works in."""
     from fairdesk.certify.bounds.count_kernels import room as counting  # noqa: PLC0415
@@ -385,7 +362,7 @@ def room(network: Network) -> Room:
         sides=np.zeros((2, widest, entries)),
         sides_at=np.zeros((2, widest)),
         sided=numbers(2, widest),
-        counted=np.zeros(7),
+        counted=np.zeros(5),
         work=work,
         order=order,
         start=numbers(axes),

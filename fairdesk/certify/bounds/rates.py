@@ -157,7 +157,7 @@ class NetworkRates:
         size = len(low)
         low, high = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
         group, verdict = _members(self._space, low, combination), np.zeros(size, dtype=np.int64)
-        axis, shares = np.full(size, -1, dtype=np.int64), np.zeros((size, 7))
+        axis, shares = np.full(size, -1, dtype=np.int64), np.zeros((size, 5))
         starts = iter(range(0, size, _CHUNK))
 
         def work(own: Room) -> None:
@@ -169,7 +169,7 @@ class NetworkRates:
 
         for _ in self._pool.map(work, self._rooms):
             pass
-        favourable, other = shares[:, 6], np.maximum(shares[:, 4] - shares[:, 6] - _ROUNDED, 0.0)
+        favourable, other = shares[:, 4], np.maximum(shares[:, 2] - shares[:, 4] - _ROUNDED, 0.0)
         cut = self._people.medians(low, high, axis)
         return Rated(favourable, other, axis, cut)
 

@@ -49,7 +49,7 @@ class QueriedExaminer:
             cut = (low[boxes, axis] + high[boxes, axis]) >> 1
         single = (high == low).all(axis=1)
         return Examined(
-            *(low, high, nothing, nothing, nothing, nothing),
+            *(low, high, nothing, nothing),
             np.full(size, -1, dtype=np.int64),
             np.where(single, -1, axis),
             cut,
@@ -177,7 +177,7 @@ class PointCounter:
 
     def _count(self, low: Places, high: Places, group: NDArray[np.intp]) -> tuple[Counted, Numbers]:
         discriminatory = np.zeros(len(low), dtype=np.int64)
-        masses = np.zeros((len(low), 3))
+        masses = np.zeros(len(low))
         pairs = np.zeros_like(self.pairs)
         examples = [np.empty((0, low.shape[1]), dtype=np.int64)]
         queries = 0
@@ -192,18 +192,12 @@ class PointCounter:
             pairs += part.pairs
             examples.append(part.examples)
             queries += part.queries
-        # nobody of the data is where there is no mass: then anything is true of it
-        mass = np.where(masses[:, 0] > 0.0, masses[:, 0], 1.0)
-        share = masses[:, 1] / mass
-        consistent = np.maximum(1.0 - share * (1.0 + _ROUNDING) - _ROUNDING, 0.0)
-        population = consistent, share * (1.0 - _ROUNDING)
         people = None
         if self._space.people is not None:
             whole = np.zeros(len(discriminatory))
             whole[some] = self._space.people.masses(low, high)
-            people = shares_of_people(masses[:, 2], whole, self._space.people.off)
-        counted = Counted(discriminatory, np.concatenate(examples), queries, population, people)
-        return counted, pairs
+            people = shares_of_people(masses, whole, self._space.people.off)
+        return Counted(discriminatory, np.concatenate(examples), queries, people), pairs
 
     def _parts(self, low: Places, high: Places, group: NDArray[np.intp]) -> Iterator[_Part]:
         if self._compiled is not None:
@@ -235,15 +229,11 @@ class PointCounter:
             labels = decisions(space, self._fed, places, space.may_be[group[boxes]][box])
             differ = np.flatnonzero(labels.differ)
             differing, where = places[differ], box[differ]
-            masses = np.zeros((len(boxes), 3))
-            # all of a box's mass counts with its first points
-            begun = ends[boxes] - counts[boxes] >= start
-            own = boxes[begun]
-            masses[begun, 0] = _marginals(space, low[own], high[own])
-            masses[:, 1] = np.bincount(where, _marginals(space, differing, differing), len(boxes))
+            masses: Float64 = np.zeros(len(boxes))
+            masses = np.zeros(len(boxes))
             if space.people is not None:
                 likely = space.people.masses(differing, differing)
-                masses[:, 2] = np.bincount(where, likely, len(boxes))
+                np.add.at(masses, where, likely)
             yield _Part(
                 boxes,
                 np.bincount(where, minlength=len(boxes)),
@@ -252,14 +242,6 @@ class PointCounter:
                 differing[:_EXAMPLES],
                 labels.queries,
             )
-
-
-def _marginals(space: Space, low: Places, high: Places) -> Float64:
-    """Return the mass of boxes in the product of the marginals, ``(B,)``."""
-    mass = np.ones(len(low))
-    for i, axis in enumerate(space.axes):
-        mass *= axis.mass(low[:, i], high[:, i])
-    return mass
 
 
 def shares_of_people(
@@ -432,13 +414,9 @@ class _Compiled:
         side = len(space.may_be[0]) if len(space.may_be[0]) <= _MOST_PAIRED else 0
         self._side = side
         self.order, self._owner, self._at, values = _kernel_columns(columns, space)
-        seen = set(self.order.tolist())
-        masses = [_masses(space, i) if i in seen else np.empty(0) for i in range(len(space.axes))]
-        mass_at = np.cumsum([0, *(len(each) for each in masses)])[:-1]
         kind, limit, decision = rule
         self._fixed = (
             *(values, *packed(network.layers), kind, np.float32(limit), decision),
-            *(np.concatenate([*masses, np.empty(0)]), mass_at.astype(np.int64)),
             *_population(space),
         )
         self._idle = np.setdiff1d(np.arange(len(space.axes)), self.order)
@@ -501,14 +479,14 @@ class _Compiled:
         pairs = np.zeros((self._side, self._side), dtype=np.int64)
         variant = int(self._space.variant(low[:1])[0])
         looked_at = self._owner[variant], self._at[variant]
-        discriminatory, masses = np.zeros(boxes, dtype=np.int64), np.zeros((boxes, 3))
+        discriminatory, masses = np.zeros(boxes, dtype=np.int64), np.zeros(boxes)
         if task.end:
             examples = np.empty((_EXAMPLES, width), dtype=np.int64)
-            discriminatory[0], shown, fine, *weighed = self._kernels.count(
+            discriminatory[0], shown, fine, masses[0] = self._kernels.count(
                 *(low[0], high[0], self.order, task.begin, task.end, self._may_be[group[0]]),
                 *(*looked_at, *self._fixed, pairs, examples),
             )
-            masses[0], examples = weighed, examples[:shown]
+            examples = examples[:shown]
         else:
             examples = np.empty((boxes, width), dtype=np.int64)
             fine = self._kernels.count_boxes(
@@ -524,8 +502,6 @@ class _Compiled:
             asked *= task.end - task.begin
         # along axes that the model does not look at everybody is treated the same
         times = np.prod(high[:, self._idle] - low[:, self._idle] + 1, axis=1)
-        for i in self._idle:
-            masses[:, :2] *= self._space.axes[i].mass(low[:, i], high[:, i])[:, None]
         return _Part(
             np.arange(task.first, task.first + boxes),
             discriminatory * times,
@@ -623,11 +599,3 @@ def _written(own: OfAxis, count: int) -> Float64:
         return np.empty((0, 0))
     starts = range(0, count, _ROWS)
     return np.concatenate([own.given(np.arange(i, min(i + _ROWS, count))) for i in starts])
-
-
-def _masses(space: Space, i: int) -> Float64:
-    """Return how common each place of an axis is."""
-    axis = space.axes[i]
-    masses = np.zeros(axis.count)
-    masses[axis.known] = np.diff(axis.weights)
-    return masses

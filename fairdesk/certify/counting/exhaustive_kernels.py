@@ -45,7 +45,7 @@ ABOVE, REACHED, GREATEST = 0, 1, 2
 
 _I1, _I2 = types.Array(types.int64, 1, "C"), types.Array(types.int64, 2, "C")
 _S1, _S2 = types.Array(types.float32, 1, "C"), types.Array(types.float32, 2, "C")
-_F1, _F2 = types.Array(types.float64, 1, "C"), types.Array(types.float64, 2, "C")
+_F1 = types.Array(types.float64, 1, "C")
 _B1, _B2 = types.Array(types.boolean, 1, "C"), types.Array(types.boolean, 2, "C")
 
 _NOUGHT, _LEAST = np.float32(0), np.float32(-np.inf)
@@ -286,36 +286,6 @@ def _write_out(
 
 
 @inner()
-def _common(
-    low: Numbers,
-    high: Numbers,
-    order: Numbers,
-    slow: int,
-    ready: int,
-    mass: Float64,
-    mass_at: Numbers,
-    common: Float64,
-) -> None:
-    """Fill in how common each combination of places of the fast axes is, and all of them."""
-    common[:] = 1.0
-    per = 1
-    for k in range(order.size - 1, slow - 1, -1):
-        axis = order[k]
-        place, times = low[axis], 0
-        for point in range(ready):
-            common[point] *= mass[mass_at[axis] + place]
-            times += 1
-            if times == per:
-                times = 0
-                place = low[axis] if place == high[axis] else place + 1
-        per *= high[axis] - low[axis] + 1
-    whole = 0.0
-    for point in range(ready):
-        whole += common[point]
-    common[ready] = whole
-
-
-@inner()
 def _sum_heads(
     step: int,
     end: int,
@@ -352,25 +322,6 @@ def _take_up(heads: Float32, of: int, spots: Numbers, first: Float32) -> None:
     """Let sums go on from what was summed up before."""
     for unit in range(spots.size):
         first[spots[unit]] = heads[of + unit * ROWS]
-
-
-@inner()
-def _weight(axes: Numbers, places: Numbers, mass: Float64, mass_at: Numbers) -> float:
-    """Return how common the places of some axes are."""
-    weight = 1.0
-    for axis in axes:
-        weight *= mass[mass_at[axis] + places[axis]]
-    return weight
-
-
-@inner()
-def _masses(common: Float64, apart: Choices, b: int, valid: int) -> float:
-    """Return how common those are for whom decisions differ, along the fast axes."""
-    total = 0.0
-    for row in range(valid):
-        if apart[row] != 0:
-            total += common[b * ROWS + row]
-    return total
 
 
 @inner()
@@ -449,14 +400,14 @@ def _people(
 
 
 @whole(
-    types.Tuple((types.int64, types.int64, types.boolean, *(types.float64,) * 3))(
+    types.Tuple((types.int64, types.int64, types.boolean, types.float64))(
         *(_I1, _I1, _I1, types.int64, types.int64, _B1),
         *(_I1, _I1, _S1, _I2, _S2, _S1),
-        *(types.int64, types.float32, _I1, _F1, _I1, TREE, _F1, _I2, _I2),
+        *(types.int64, types.float32, _I1, TREE, _F1, _I2, _I2),
     ),
     error_model="numpy",
 )
-def count(  # noqa: PLR0915 - one loop, of which a call would cost more
+def count(
     low: Numbers,
     high: Numbers,
     order: Numbers,
@@ -472,13 +423,11 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
     rule: int,
     limit: np.float32,
     decision: Numbers,
-    mass: Float64,
-    mass_at: Numbers,
     tree: TreeArrays,
     given: Float64,
     pairs: Numbers,
     examples: Numbers,
-) -> tuple[int, int, bool, float, float, float]:
+) -> tuple[int, int, bool, float]:
     """Count the points of a box that are discriminatory.
 
     Parameters
@@ -506,10 +455,6 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
         For the first two.
     decision : NDArray[np.int64]
         For the third: ``(outputs,)``; the decision that each class means.
-    mass : NDArray[np.float64]
-        How common each place is in the product of the marginals.
-    mass_at : NDArray[np.int64]
-        ``(a,)``; where in ``mass`` that of each axis' place 0 is; the others follow.
     tree, given
         As of `fairdesk.certify.domain.population_kernels.masses`; ``given`` is empty where there is
         no population.
@@ -527,9 +472,8 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
         How many ``examples`` were filled.
     bool
         Whether all answers were numbers; if not, the counts mean nothing.
-    float, float, float
-        The share in the product of the marginals of what was gone through, and of what is
-        discriminatory there, and the mass of that in the population, up to rounding.
+    float
+        The mass of these in the population, up to rounding.
     """
     slow, ready = _first_of(order, low, high)
     blocks = (ready + ROWS - 1) // ROWS
@@ -542,8 +486,6 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
     tail = inputs - head
     kept = np.zeros(blocks * tail * ROWS, np.float32)
     _write_out(low, high, order, slow, ready, owner[head:], at[head:], values, kept)
-    common = np.empty(ready + 1)
-    _common(low, high, order, slow, ready, mass, mass_at, common)
     # the first layer's weights, with room for what was summed up before them as their biases
     stride = (inputs + 1) * width
     first = weights[layers[0, 4] : layers[0, 4] + (units + width - 1) // width * stride].copy()
@@ -555,8 +497,8 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
     decisions = np.empty(may_be.size * blocks * ROWS, np.int32)
     compared = np.flatnonzero(may_be)
     apart, places = np.empty(ROWS, np.int32), low.copy()
-    discriminatory, shown, fine, gone, discriminatory_mass = 0, 0, True, 0.0, 0.0
-    people, here, end_at = 0.0, low.copy(), low.copy()
+    discriminatory, shown, fine, people = 0, 0, True, 0.0
+    here, end_at = low.copy(), low.copy()
     seen = np.empty(given.size)
     messages = np.empty((tree.parent.size, tree.cells.max() if given.size else 0))
     for step in range(begin, end):
@@ -567,8 +509,6 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
                 *(layers, weights, every, spare, heads),
             )
         _go_to(step, order, slow, low, high, places)
-        weight = _weight(order[:slow], places, mass, mass_at)
-        gone += weight * common[ready]
         for j in range(tail):
             axis = owner[head + j]
             if axis >= 0 and not fast[axis]:
@@ -590,7 +530,6 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
             differ = _compare(decisions, compared, b, blocks, valid, apart)
             if differ > 0:
                 discriminatory += differ
-                discriminatory_mass += weight * _masses(common, apart, b, valid)
                 if given.size:
                     people += _people(
                         *(tree, given, apart, b, valid, low, high, order, slow, places),
@@ -599,15 +538,15 @@ def count(  # noqa: PLR0915 - one loop, of which a call would cost more
                 shown = _show(apart, b, valid, low, high, order, slow, places, examples, shown)
                 if pairs.size:
                     _pair(decisions, compared, b, blocks, valid, pairs)
-    return discriminatory, shown, fine, gone, discriminatory_mass, people
+    return discriminatory, shown, fine, people
 
 
 @whole(
     types.boolean(
         *(_I2, _I2, _I1, _I1, _B2, _I1),
         *(_I1, _S1, _I2, _S2, _S1),
-        *(types.int64, types.float32, _I1, _F1, _I1, TREE, _F1),
-        *(_I2, _I1, _F2, _I2),
+        *(types.int64, types.float32, _I1, TREE, _F1),
+        *(_I2, _I1, _F1, _I2),
     ),
     error_model="numpy",
 )
@@ -626,8 +565,6 @@ def count_boxes(
     rule: int,
     limit: np.float32,
     decision: Numbers,
-    mass: Float64,
-    mass_at: Numbers,
     tree: TreeArrays,
     given: Float64,
     pairs: Numbers,
@@ -646,12 +583,12 @@ def count_boxes(
     discriminatory : NDArray[np.int64]
         ``(B,)``; filled, as `count` gives it.
     masses : NDArray[np.float64]
-        ``(B, 3)``; filled likewise.
+        ``(B,)``; filled likewise.
     examples : NDArray[np.int64]
         ``(B, a)``; filled for boxes that have one.
     order, owner, at, values, layers, settings, weights, rule, limit, decision
         As of `count`.
-    mass, mass_at, tree, given, pairs
+    tree, given, pairs
         As of `count`.
 
     Returns
@@ -661,7 +598,7 @@ def count_boxes(
     """
     fine = True
     for b in range(len(low)):
-        discriminatory[b], _, numbers, masses[b, 0], masses[b, 1], masses[b, 2] = count(
+        discriminatory[b], _, numbers, masses[b] = count(
             low[b],
             high[b],
             order,
@@ -677,8 +614,6 @@ def count_boxes(
             rule,
             limit,
             decision,
-            mass,
-            mass_at,
             tree,
             given,
             pairs,

@@ -42,16 +42,14 @@ _FIELDS = {
     "verdict": np.int8,
     "consistent": np.float64,
     "discriminatory": np.float64,
-    "population_consistent": np.float64,
-    "population_discriminatory": np.float64,
     "people_consistent": np.float64,
     "people_discriminatory": np.float64,
     "people_mass": np.float64,
 }
 #: Those of them that a certificate has.
 KEPT = (
-    *("axis", "cut", "first", "verdict", "consistent", "discriminatory", "population_consistent"),
-    *("population_discriminatory", "people_consistent", "people_discriminatory"),
+    *("axis", "cut", "first", "verdict", "consistent", "discriminatory"),
+    *("people_consistent", "people_discriminatory"),
 )
 _FIRST_NODES = 1 << 16
 #: A share of a box that was computed in floating point is counted as a little less.
@@ -78,8 +76,6 @@ class Tree:
         ``(count or more,)``. Of an undecided leaf ``axis`` and ``cut`` say how it is to be halved,
         and ``consistent`` and ``discriminatory`` which shares of its points are proven so; those of
         a counted one are exact.
-    population_consistent, population_discriminatory : NDArray[np.float64]
-        Likewise, of a leaf's mass in the product of the marginals.
     people_consistent, people_discriminatory : NDArray[np.float64]
         Likewise, of a leaf's mass in the space's population.
     people_mass : NDArray[np.float64]
@@ -99,8 +95,6 @@ class Tree:
         self.verdict: NDArray[np.int8]
         self.consistent: Float64
         self.discriminatory: Float64
-        self.population_consistent: Float64
-        self.population_discriminatory: Float64
         self.people_consistent: Float64
         self.people_discriminatory: Float64
         self.people_mass: Float64
@@ -209,7 +203,6 @@ class Tree:
                 return
             pairs = [(each, *self.boxes(each)) for each in (one, one + 1)]
             points = [(high - low + 1).astype(np.float64).prod(axis=1) for _, low, high in pairs]
-            masses = [self.space.masses(low, high, self.root[each]) for each, low, high in pairs]
             known = [self._known(each) for each, _, _ in pairs]
             left = sum(
                 count * (1.0 - own[0] - own[1]) for count, own in zip(points, known, strict=True)
@@ -219,21 +212,17 @@ class Tree:
             for k, field in enumerate((self.consistent, self.discriminatory)):
                 weighted = known[0][k] * points[0] + known[1][k] * points[1]
                 field[inner[some]] = (weighted / (points[0] + points[1]) * _LESS)[some]
-            for k, field in enumerate(
-                (self.population_consistent, self.population_discriminatory), start=2
-            ):
-                field[inner[some]] = _together(known, masses, k)[some]
             if self.space.people is not None:
                 people = [self.space.people.masses(low, high) for _, low, high in pairs]
                 less = 1.0 - 4.0 * self.space.people.off
-                self.people_consistent[inner[some]] = less * _together(known, people, 4)[some]
-                self.people_discriminatory[inner[some]] = less * _together(known, people, 5)[some]
+                self.people_consistent[inner[some]] = less * _together(known, people, 2)[some]
+                self.people_discriminatory[inner[some]] = less * _together(known, people, 3)[some]
             self.verdict[inner[some]] = Verdict.UNDECIDED
             self.first[inner[some]] = -1
             self._renumber()
 
     def _known(self, leaves: Nodes) -> list[Float64]:
-        """Return the consistent and discriminatory shares of leaves: of points, of each mass."""
+        """Return the consistent and discriminatory shares of leaves: of points, of people."""
         verdict = self.verdict[leaves]
         consistent, discriminatory = (
             verdict == Verdict.CONSISTENT,
@@ -242,14 +231,12 @@ class Tree:
         fields = (
             self.consistent,
             self.discriminatory,
-            self.population_consistent,
-            self.population_discriminatory,
             self.people_consistent,
             self.people_discriminatory,
         )
         return [
             np.where(consistent | discriminatory, whole.astype(np.float64), field[leaves])
-            for whole, field in zip(3 * (consistent, discriminatory), fields, strict=True)
+            for whole, field in zip(2 * (consistent, discriminatory), fields, strict=True)
         ]
 
     def _merge(self) -> bool:
@@ -274,25 +261,12 @@ class Tree:
         self.verdict[inner[same]] = self.verdict[one[same]]
         self.verdict[inner[mixed]] = Verdict.COUNTED
         self.discriminatory[inner[mixed]], self.consistent[inner[mixed]] = share, 1.0 - share
-        of_marginals = [self.space.masses(*each, self.root[one])[mixed] for each in boxes]
-        of_people, less = of_marginals, _LESS
         if (population := self.space.people) is not None:
-            of_people = [population.masses(*each)[mixed] for each in boxes]
+            masses = [population.masses(*each)[mixed] for each in boxes]
+            known = [self._known(each[mixed]) for each in (one, two)]
             less = 1.0 - 4.0 * population.off
-        for known, verdict, masses in (
-            (self.population_consistent, Verdict.CONSISTENT, of_marginals),
-            (self.population_discriminatory, Verdict.DISCRIMINATORY, of_marginals),
-            (self.people_consistent, Verdict.CONSISTENT, of_people),
-            (self.people_discriminatory, Verdict.DISCRIMINATORY, of_people),
-        ):
-            parts = [
-                np.where(counted_too, known[each], self.verdict[each] == verdict) * mass
-                for each, mass in zip((one[mixed], two[mixed]), masses, strict=True)
-                for counted_too in [self.verdict[each] == Verdict.COUNTED]
-            ]
-            mass = masses[0] + masses[1]
-            # a little less, for these were rounded
-            known[inner[mixed]] = (parts[0] + parts[1]) / np.where(mass > 0, mass, 1.0) * less
+            self.people_consistent[inner[mixed]] = less * _together(known, masses, 2)
+            self.people_discriminatory[inner[mixed]] = less * _together(known, masses, 3)
         merged = inner[same | mixed]
         self.first[merged] = self.axis[merged] = -1
         return bool(merged.size)

@@ -43,8 +43,7 @@ def partitioned(space: Space) -> Space:
     if math.prod(counts) * len(domain.combinations) > MOST_LOOKED_AT:
         return replace(space, unclear=np.ones(len(space.low), dtype=np.bool_))
     kinds, may_be = _kinds(space, spoken, counts)
-    boxes = _divided(space, spoken, kinds)
-    low, high, root = (np.array(each, dtype=np.int64) for each in boxes)
+    low, high = (np.array(each, dtype=np.int64) for each in _divided(space, spoken, kinds))
     middle = tuple(low[:, spoken].T)
     unclear = np.zeros(len(low), dtype=np.bool_)
     for b in range(len(low)):
@@ -54,7 +53,6 @@ def partitioned(space: Space) -> Space:
         space,
         low=low,
         high=high,
-        weights=space.weights[root],
         groups=np.broadcast_to(kinds[middle], len(low)),
         may_be=may_be,
         unclear=unclear,
@@ -105,27 +103,25 @@ def _kinds(
 
 def _divided(
     space: Space, spoken: list[int], kinds: NDArray[np.intp]
-) -> tuple[list[Places], list[Places], list[int]]:
+) -> tuple[list[Places], list[Places]]:
     """Halve the roots until each is of one kind, or there are too many."""
     low: list[Places] = []
     high: list[Places] = []
-    root: list[int] = []
-    left = [(space.low[i], space.high[i], i) for i in range(len(space.low))]
+    left = list(zip(space.low, space.high, strict=True))
     while left:
-        first, last, origin = left.pop()
+        first, last = left.pop()
         inside = kinds[tuple(slice(first[i], last[i] + 1) for i in spoken)]
         if len(low) + len(left) >= MOST_ROOTS or (inside == inside.flat[0]).all():
             low.append(first)
             high.append(last)
-            root.append(origin)
             continue
         dimension, cut = _best_cut(inside)
         axis = spoken[dimension]
         middle, after = last.copy(), first.copy()
         middle[axis] = first[axis] + cut
         after[axis] = middle[axis] + 1
-        left += [(first, middle, origin), (after, last, origin)]
-    return low, high, root
+        left += [(first, middle), (after, last)]
+    return low, high
 
 
 def _best_cut(kinds: NDArray[np.intp]) -> tuple[int, int]:

@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 import numpy as np
@@ -183,10 +183,6 @@ class Axis:
         Where they are not listed: the code at place 0, and from one to the next.
     grid : float
         As `fairdesk.data.domain.attributes.Attribute.grid`.
-    known : NDArray[np.int64]
-        Places of the data's people, ascending, each once.
-    weights : NDArray[np.float64]
-        ``(len(known) + 1,)``; the share of the data's people before each of these, from 0 to 1.
     """
 
     position: int
@@ -195,8 +191,6 @@ class Axis:
     low: float
     spacing: float
     grid: float
-    known: NDArray[np.int64]
-    weights: NDArray[np.float64]
 
     @property
     def listed(self) -> bool:
@@ -218,21 +212,6 @@ class Axis:
             return np.asarray(order[np.minimum(at, self.count - 1)])
         at = np.round((codes - self.low) / self.spacing)
         return np.clip(at, 0, self.count - 1).astype(np.int64)
-
-    def mass(self, low: Places, high: Places) -> NDArray[np.float64]:
-        """Return the share of the data's people between two places, both included."""
-        first = np.searchsorted(self.known, low, "left")
-        last = np.searchsorted(self.known, high, "right")
-        return np.asarray(self.weights[last] - self.weights[first])
-
-    def reordered(self, order: NDArray[np.intp]) -> Axis:
-        """Renumber the listed values: place ``i`` is now what was at ``order[i]``."""
-        own = np.zeros(self.count)
-        own[self.known] = np.diff(self.weights)
-        own = own[order]
-        known = np.flatnonzero(own)
-        weights = np.concatenate([[0.0], np.cumsum(own[known])])
-        return replace(self, codes=self.codes[order], known=known, weights=weights)
 
 
 class People(Protocol):
@@ -298,10 +277,6 @@ class Space:
         the domain's order.
     low, high : Places
         ``(R, a)``; the roots: boxes that share no point.
-    weights : NDArray[np.float64]
-        ``(R,)``; what the population's share of a root's box has to be multiplied by: where
-        attributes are fixed, how common this combination of their values is among the data's
-        people, over the product of the shares of each alone.
     groups : NDArray[np.intp]
         ``(R,)``; of each root the row of ``may_be`` that holds in it.
     may_be : NDArray[np.bool_]
@@ -319,7 +294,6 @@ class Space:
     axes: tuple[Axis, ...]
     low: Places
     high: Places
-    weights: NDArray[np.float64]
     groups: NDArray[np.intp]
     may_be: NDArray[np.bool_]
     unclear: NDArray[np.bool_]
@@ -344,15 +318,6 @@ class Space:
     def total(self) -> int:
         """How many similar sets there are with a comparison, exactly; for roots see `compared`."""
         return sum(sizes(self.low[self.compared], self.high[self.compared]))
-
-    @cached_property
-    def marginal(self) -> float:
-        """The share of all points with a comparison in the product of the marginals, at most."""
-        if self.compared.all():
-            return 1.0
-        roots = np.flatnonzero(self.compared)
-        masses = self.masses(self.low[roots], self.high[roots], roots)
-        return math.fsum(masses.tolist()) * (1.0 + 1e-12) or 1.0
 
     @cached_property
     def tied(self) -> tuple[NDArray[np.bool_], ...]:
@@ -494,7 +459,7 @@ class Space:
         for i, order in enumerate(orders):
             if order is None:
                 continue
-            axes[i] = self.axes[i].reordered(order)
+            axes[i] = replace(axes[i], codes=axes[i].codes[order])
             pinned = self.low[:, i] == self.high[:, i]
             back = np.argsort(order)
             low[pinned, i] = high[pinned, i] = back[self.low[pinned, i]]
@@ -506,31 +471,6 @@ class Space:
         tied = self.tied[i]
         return order[np.argsort(tied[order], kind="stable")] if tied.size else order
 
-    def masses(
-        self, low: Places, high: Places, root: NDArray[np.signedinteger[Any]]
-    ) -> NDArray[np.float64]:
-        """Return the share of boxes in the product of the marginals, ``(B,)``.
-
-        ``root`` tells the root of each.
-        """
-        mass: NDArray[np.float64] = self.weights[root]
-        for i, (axis, before) in enumerate(zip(self.axes, self._before, strict=True)):
-            if before.size:
-                mass = mass * (before[high[:, i] + 1] - before[low[:, i]])
-            else:
-                mass = mass * axis.mass(low[:, i], high[:, i])
-        return mass
-
-    @cached_property
-    def _before(self) -> tuple[NDArray[np.float64], ...]:
-        """Return for each axis that is listed the share of the data's people before each place."""
-        return tuple(
-            axis.weights[np.searchsorted(axis.known, np.arange(axis.count + 1))]
-            if axis.listed
-            else np.empty(0)
-            for axis in self.axes
-        )
-
 
 def space_of(domain: Domain, people: Rows) -> Space:
     """Lay out a domain.
@@ -540,7 +480,7 @@ def space_of(domain: Domain, people: Rows) -> Space:
     domain : Domain
         Any: real numbers are the finitely many that `Domain.clip` leaves.
     people : Rows
-        ``(n, d)``; the data's rows in the domain, for fixed values and for the population.
+        ``(n, d)``; the data's rows in the domain, for fixed values.
 
     Raises
     ------
@@ -554,7 +494,6 @@ def space_of(domain: Domain, people: Rows) -> Space:
     settled[domain.protected] = domain.combinations[0]
     low = np.zeros((1, len(axes)), dtype=np.int64)
     high = np.array([[axis.count - 1 for axis in axes]], dtype=np.int64)
-    weights = np.ones(1)
     if sizes(low, high)[0] > MOST_POINTS:
         raise SpecError(
             "Certification is not available: the input domain is too large, with more than "
@@ -564,13 +503,12 @@ def space_of(domain: Domain, people: Rows) -> Space:
         )
     pinned = [i for i, axis in enumerate(axes) if axis.position in domain.fixed]
     if pinned and len(people):
-        low, high, weights = _pinned(axes, pinned, people, low, high)
+        low, high = _pinned(axes, pinned, people, low, high)
     return Space(
         domain=domain,
         axes=axes,
         low=low,
         high=high,
-        weights=weights,
         groups=np.zeros(len(low), dtype=np.intp),
         may_be=np.ones((1, len(domain.combinations)), dtype=np.bool_),
         unclear=np.zeros(len(low), dtype=np.bool_),
@@ -602,13 +540,7 @@ def _axis(domain: Domain, position: int, people: Rows) -> Axis:
         if count <= MOST_LISTED:
             listed = low + np.arange(count, dtype=np.float64) * spacing
             codes = domain.clip(listed[:, None], np.array([position]))[:, 0]
-    axis = Axis(
-        *(position, count, codes, low, spacing, grid),
-        *(np.empty(0, dtype=np.int64), np.zeros(1)),
-    )
-    known, occurring = np.unique(axis.places(own), return_counts=True)
-    weights = np.concatenate([[0.0], np.cumsum(occurring) / max(len(own), 1)])
-    return replace(axis, known=known, weights=weights)
+    return Axis(position, count, codes, low, spacing, grid)
 
 
 def codes_of(domain: Domain, position: int) -> NDArray[np.float64]:
@@ -648,16 +580,13 @@ def _tied(domain: Domain, position: int, codes: NDArray[np.float64]) -> NDArray[
 
 def _pinned(
     axes: tuple[Axis, ...], pinned: list[int], people: Rows, low: Places, high: Places
-) -> tuple[Places, Places, NDArray[np.float64]]:
+) -> tuple[Places, Places]:
     """Make a root for each combination of fixed values that the data have."""
     places = np.column_stack([axes[i].places(people[:, axes[i].position]) for i in pinned])
-    once, counts = np.unique(places, axis=0, return_counts=True)
+    once = np.unique(places, axis=0)
     low, high = np.repeat(low, len(once), axis=0), np.repeat(high, len(once), axis=0)
     low[:, pinned] = high[:, pinned] = once
-    weights = counts / len(people)
-    for i, own in zip(pinned, once.T, strict=True):
-        weights = weights / axes[i].mass(own, own)
-    return low, high, weights
+    return low, high
 
 
 def sizes(low: Places, high: Places) -> list[int]:

@@ -20,8 +20,6 @@ it is fed, who may be asked about, and the totals. Beside it lie NumPy arrays (`
 ``discriminatory``        points that are proven so; of a counted one ``discriminatory`` times its
                           points, rounded to a whole number, are discriminatory, and all others
                           consistent; else without meaning.
-``population_consistent,  ``(n,)`` numbers; the same as shares of the leaf's mass in the
-population_...``          product of the shares that each value has in the data.
 ``people_consistent,      ``(n,)`` numbers; the same as shares of the leaf's mass in the header's
 people_...``              ``population``, a tree that was fitted to the data; also of counted ones.
 ========================  =====================================================================
@@ -85,8 +83,6 @@ ARRAYS = {
     "verdict": ("i", 1),
     "consistent": ("f", 1),
     "discriminatory": ("f", 1),
-    "population_consistent": ("f", 1),
-    "population_discriminatory": ("f", 1),
     "people_consistent": ("f", 1),
     "people_discriminatory": ("f", 1),
 }
@@ -98,6 +94,8 @@ RATE_ARRAYS = {
     "rate_favourable": ("f", 1),
     "rate_other": ("f", 1),
 }
+#: Those that earlier certificates have too, and nobody reads: of another measure.
+UNREAD = ("population_consistent", "population_discriminatory")
 #: The verdicts of leaves.
 UNDECIDED, CONSISTENT, DISCRIMINATORY, COUNTED, NOBODY = range(5)
 #: A moment that every archive can name: equal certificates are equal files.

@@ -86,7 +86,7 @@ def test_partitions_that_are_solved_apart_come_to_the_figures_of_one_process(aud
 def test_partitions_are_solved_until_their_seconds_are_used_up(audit, inputs, worker):
     run = RunSpec("fairify", {"partition_size": 1, "hard_seconds": 0.3}, seed=2)
     events, ending = ran(worker, audit, run, inputs, np.random.default_rng(0))
-    told, _ = figures(events)
+    (told,) = figures(events)
     assert ending == "done"
     assert told.boxes
     assert told.seconds >= 0.3
@@ -263,7 +263,7 @@ def tree(**changed):
         "verdict": np.array([UNDECIDED]),
         **{
             f"{of}{what}": one
-            for of in ("", "population_", "people_")
+            for of in ("", "people_")
             for what in ("consistent", "discriminatory")
         },
     }

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.certify.baselines import fairquant
-from fairdesk.certify.baselines.common import Tally, sized
+from fairdesk.certify.baselines.common import Tally
 from fairdesk.certify.baselines.fairquant import FairQuantOptions
 from fairdesk.certify.baselines.fairquant_kernels import SAMPLERS
-from fairdesk.certify.domain.space import space_of
+from fairdesk.certify.domain.space import sizes, space_of
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import ModelError, SpecError
 from fairdesk.individual.engine.context import SearchContext
@@ -186,13 +186,13 @@ def test_only_those_who_may_be_are_compared():
         )
         for _ in walk.run():
             pass
-        assert walk.figures()[0].certified == certified
+        assert walk.figure().certified == certified
     nobody = replace(encoded.space, may_be=np.zeros((1, 3), dtype=np.bool_))
     walk = fairquant._Walk(
         case.context, replace(encoded, space=nobody), FairQuantOptions(), np.random.default_rng(0)
     )
     assert not list(walk.run())
-    assert walk.figures()[0].total == "0"
+    assert walk.figure().total == "0"
 
 
 def test_what_is_unclear_is_not_decided():
@@ -203,7 +203,7 @@ def test_what_is_unclear_is_not_decided():
         case.context, replace(encoded, space=space), FairQuantOptions(), np.random.default_rng(0)
     )
     assert not list(walk.run())
-    told = walk.figures()[0]
+    told = walk.figure()
     assert told.undecided == 1.0
     assert told.notes
 
@@ -373,10 +373,10 @@ def test_shares_are_rounded_down_and_counts_are_exact():
     )
     space = space_of(case.domain, case.people)
     tally = Tally(space.domain, space.total)
-    low, high = space.low.copy(), space.high.copy()
+    high = space.high.copy()
     high[0, 0] = 332
-    tally.add(sized(space, low, high, np.zeros(1, dtype=np.intp)), discriminatory=False)
-    told = tally.figures()[0]
+    tally.add(sum(sizes(space.low, high)), discriminatory=False)
+    told = tally.figure()
     assert told.total == str(10**18)
     assert told.certified_people == str(333 * 10**15)
     assert told.certified <= 0.333

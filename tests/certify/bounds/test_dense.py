@@ -114,7 +114,7 @@ def test_forms_are_below_the_margins_in_any_order_of_summing(seed, name, togethe
     one = np.zeros(1, dtype=np.int64)
     examined = (examiner._compared, low.copy(), high.copy(), one, 0, 1)
     room.bounds[:] = -np.inf
-    examine(network, *examined, one.copy(), np.zeros((1, 7)), one.copy(), room)
+    examine(network, *examined, one.copy(), np.zeros((1, 5)), one.copy(), room)
     points = everywhere(space)
     points = points[((points >= low) & (points <= high)).all(axis=1)]
     for combination in range(len(encoded.combined)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 import pytest
@@ -44,9 +43,9 @@ MODELS = {
 def count_linear(encoded, fed):
     """Count all points of a space, root by root."""
     space, examiner = encoded.space, LinearExaminer(encoded, fed)
-    total = LinearCount(0, 0, 0, 0.0, 0.0, np.empty((0, len(space.axes)), np.int64))
-    for low, high, group, weight, unclear in zip(
-        space.low, space.high, space.groups, space.weights, space.unclear, strict=True
+    total = LinearCount(0, 0, 0, np.empty((0, len(space.axes)), np.int64))
+    for low, high, group, unclear in zip(
+        space.low, space.high, space.groups, space.unclear, strict=True
     ):
         members = int(space.may_be[group].sum())
         if not members:
@@ -56,15 +55,10 @@ def count_linear(encoded, fed):
             total = replace(total, undecided=total.undecided + points)
         else:
             part = examiner.count(low, high, int(group))
-            mass = float(weight) * float(
-                np.prod([axis.mass(low[i], high[i]) for i, axis in enumerate(space.axes)])
-            )
             total = LinearCount(
                 total.consistent + part.consistent,
                 total.discriminatory + part.discriminatory,
                 total.undecided + part.undecided,
-                total.population_consistent + mass * part.population_consistent,
-                total.population_discriminatory + mass * part.population_discriminatory,
                 np.concatenate([total.examples, part.examples[:8]]),
                 total.queries + part.queries,
             )
@@ -246,16 +240,6 @@ def test_an_engine_takes_it_as_an_examiner():
     assert type(LinearExaminer(encoded, model).margin) is float
     assert refinery.undecided == 0
     assert refinery.discriminatory == sum(told.values())
-    masses = {
-        point: prod(
-            float(axis.mass(np.array([place]), np.array([place]))[0])
-            for axis, place in zip(encoded.space.axes, point, strict=True)
-        )
-        for point in told
-    }
-    share = sum(masses[point] for point, discriminatory in told.items() if discriminatory)
-    assert refinery.population_discriminatory == pytest.approx(share, abs=1e-7)
-    assert refinery.population_discriminatory <= share + 1e-12
 
 
 def test_large_domains_are_counted_by_halves(monkeypatch):

@@ -39,7 +39,7 @@ class Part:
         axis[(high == low).all(axis=1)] = -1
         none = np.full(n, -1)
         return Examined(
-            *(low.copy(), high.copy(), *shares, np.zeros(n), np.zeros(n), none, axis, cut),
+            *(low.copy(), high.copy(), *shares, none, axis, cut),
             np.empty((0, a), dtype=np.int64),
         )
 

@@ -66,7 +66,6 @@ def test_where_it_is_not_clear_who_may_be_counts_with_everything() -> None:
             space,
             low=low,
             high=high,
-            weights=np.ones(2),
             may_be=np.concatenate([space.may_be, nobody]),
             groups=np.array([0, len(space.may_be)], dtype=np.intp),
             unclear=np.array([True, False]),

@@ -287,8 +287,6 @@ def test_roots_that_share_points_or_leave_some_out_are_caught(event):
             "verdict": np.zeros(2, int),
             "consistent": np.zeros(2),
             "discriminatory": np.zeros(2),
-            "population_consistent": np.zeros(2),
-            "population_discriminatory": np.zeros(2),
             "people_consistent": np.zeros(2),
             "people_discriminatory": np.zeros(2),
         }

@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairdesk.certify.bounds.count_kernels import population_shares, shares
+from fairdesk.certify.bounds.count_kernels import shares
 from fairdesk.certify.bounds.dense.clipping import add_to, agree, ends, less
 from fairdesk.certify.bounds.dense.state import (
     CLOSE,
-    MASS,
     PEOPLED,
     STEPS,
     Float64,
@@ -25,18 +24,6 @@ from fairdesk.compiled import ONE, ZERO, inner
 
 
 @inner()
-def _mass(network: Network, low: Numbers, high: Numbers) -> float:
-    """Return the population's share of a box."""
-    mass = 1.0
-    for i in range(low.size):
-        first, last = network.known_start[i], network.known_start[i + 1]
-        begin = np.searchsorted(network.known[first:last], low[i])
-        end = np.searchsorted(network.known[first:last], high[i], "right")
-        mass *= network.weights_known[first + i + end] - network.weights_known[first + i + begin]
-    return mass
-
-
-@inner()
 def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> bool:
     """Return whether a box holds enough of the population to count it."""
     if not network.given.size:
@@ -44,12 +31,6 @@ def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> b
     own = room.people
     mass = mass_of(network.people, low, high, network.given, own.seen, own.messages)
     return mass > network.limits[PEOPLED]
-
-
-@inner()
-def is_peopled(network: Network, low: Numbers, high: Numbers) -> bool:
-    """Return whether a box holds enough of the product of the marginals to count it."""
-    return _mass(network, low, high) > network.limits[MASS]
 
 
 @inner()
@@ -68,7 +49,6 @@ def count(
     low: Numbers,
     high: Numbers,
     points: int,
-    peopled: int,
     inhabited: int,
     out: Float64,
     room: Room,
@@ -77,12 +57,12 @@ def count(
 
     Less what is excluded, by ``room.cuts``, where the forms hold on truncated ranges: then only
     what these were truncated for can be counted. Fills ``out``: consistent and discriminatory of
-    the ``points``, then, where it is ``peopled``, of the product of the marginals, then, where it
-    is ``inhabited``, of the population; then the consistent with the favourable decision.
+    the ``points``, then, where it is ``inhabited``, of the population; then the consistent with
+    the favourable decision.
     """
     out[:] = 0.0
     for decided in range(len(network.needs)):
-        best = best_mass = most_people = 0.0
+        best = most_people = 0.0
         for c in range(len(network.needs)):
             # classes that mean the same may win in the same places: these count once
             if network.decision[c] != decided:
@@ -90,26 +70,24 @@ def count(
             least = agree(network, c, who, low, high, room)
             if not abs(least) < np.inf:
                 continue
-            share, _, mass, _, people, _ = _beyond(
+            share, _, people, _ = _beyond(
                 *(network, low, high, network.limits[CLOSE] - least, np.inf),
-                *(points, peopled, inhabited, room),
+                *(points, inhabited, room),
             )
             taken = taken_of(network, c, room)
-            best, best_mass = max(best, share - taken), max(best_mass, mass - taken)
-            most_people = max(most_people, people - taken)
-        out[0], out[2], out[4] = out[0] + best, out[2] + best_mass, out[4] + most_people
+            best, most_people = max(best, share - taken), max(most_people, people - taken)
+        out[0], out[2] = out[0] + best, out[2] + most_people
         if decided == network.favourable:
-            out[6] = min(most_people, 1.0)
+            out[4] = min(most_people, 1.0)
     if len(network.rows) == 1:
         after, before = _band(network, who, low, high, room)
-        over, between, over_mass, between_mass, over_people, between_people = _beyond(
-            network, low, high, after, before, points, peopled, inhabited, room
+        over, between, over_people, between_people = _beyond(
+            network, low, high, after, before, points, inhabited, room
         )
         taken = taken_of(network, -ONE, room)
         out[1] = over + between - taken
-        out[3] = over_mass + between_mass - taken
-        out[5] = over_people + between_people - taken
-    for k in (0, 2, 4):
+        out[3] = over_people + between_people - taken
+    for k in (0, 2):
         out[k] = min(out[k], 1.0)
         out[k + 1] = max(min(out[k + 1], 1.0 - out[k]), 0.0)
 
@@ -122,43 +100,36 @@ def _beyond(
     after: float,
     before: float,
     points: int,
-    peopled: int,
     inhabited: int,
     room: Room,
-) -> tuple[float, float, float, float, float, float]:
+) -> tuple[float, float, float, float]:
     """Count where the common form is above one limit, or between two if the other is finite.
 
-    Never too many: as shares of the points, then of the product of the marginals, then of people.
+    Never too many: as shares of the points, then of the population.
     """
     least = most = 0.0
     for i in range(low.size):
         own = ends(network.axes, i, low, high, room.common)
         least, most = least + own[0], most + own[1]
     if not (after < before and after < most and before > least):
-        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        return 0.0, 0.0, 0.0, 0.0
     axes = low.size
     slopes, tables = room.common[:axes], room.common[axes : axes + network.tables]
     above = np.inf
     if before == np.inf:
         above, after, before = after, 0.0, 0.0
-    over = between = over_mass = between_mass = over_people = between_people = 0.0
+    over = between = over_people = between_people = 0.0
     if points:
         over, _, between = shares(
             *(low, high, slopes, tables, room.start, above, -np.inf, after, before),
             *(room.work, room.order),
-        )
-    if peopled:
-        over_mass, _, between_mass = population_shares(
-            *(low, high, slopes, tables, room.start),
-            *(network.known, network.known_start, network.weights_known),
-            *(above, -np.inf, after, before, room.work, room.order),
         )
     if inhabited:
         over_people, _, between_people = tree_shares(
             *(network.people, low, high, network.given, slopes, tables, room.start),
             *(above, -np.inf, after, before, int(network.limits[STEPS]), room.people),
         )
-    return over, between, over_mass, between_mass, over_people, between_people
+    return over, between, over_people, between_people
 
 
 @inner()

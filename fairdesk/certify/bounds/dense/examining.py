@@ -19,7 +19,7 @@ from numba import types
 
 from fairdesk.certify.bounds.dense.backward import bounded, winner
 from fairdesk.certify.bounds.dense.clipping import agree, clip
-from fairdesk.certify.bounds.dense.counting import count, is_inhabited, is_peopled, place
+from fairdesk.certify.bounds.dense.counting import count, is_inhabited, place
 from fairdesk.certify.bounds.dense.halving import gaps
 from fairdesk.certify.bounds.dense.intervals import enter
 from fairdesk.certify.bounds.dense.state import (
@@ -56,8 +56,8 @@ def _size(low: Numbers, high: Numbers) -> float:
 @inner()
 def _decide(network: Network, decision: int, out: Float64) -> None:
     """Say that everybody in a box gets one decision."""
-    out[0] = out[2] = out[4] = 1.0
-    out[6] = 1.0 if decision == network.favourable else 0.0
+    out[0] = out[2] = 1.0
+    out[4] = 1.0 if decision == network.favourable else 0.0
 
 
 @inner()
@@ -114,7 +114,7 @@ def _examined(
                         return UNDECIDED, gaps(network, low, high, room), off
                     everybody = False
                 elif decided >= 0 and won != decided:
-                    out[1] = out[3] = out[5] = 1.0
+                    out[1] = out[3] = 1.0
                     return DISCRIMINATORY, -1, off
                 else:
                     decided = won
@@ -143,7 +143,7 @@ def _count(
 
     So either points are counted or people; all else by the lines that hold in the whole box.
     """
-    peopled, inhabited = is_peopled(network, low, high), is_inhabited(network, low, high, room)
+    inhabited = is_inhabited(network, low, high, room)
     place(network, low, room)
     by_people = network.limits[BY_PEOPLE] > 0.0
     truncating = False
@@ -159,13 +159,12 @@ def _count(
             _truncate(network, who, low, high, room)
         points = within != by_people or not truncating
         people = inhabited and (within == by_people or not truncating)
-        marginals = peopled and not within
-        if points or people or marginals:
+        if points or people:
             own = room.counted
-            count(network, who, low, high, points, marginals, people, own, room)
+            count(network, who, low, high, points, people, own, room)
             for k in range(out.size):
                 out[k] = max(out[k], own[k])
-    for k in (0, 2, 4):
+    for k in (0, 2):
         out[k + 1] = min(out[k + 1], 1.0 - out[k])
 
 
@@ -255,9 +254,9 @@ def examine(
     verdict, axis : NDArray[np.int64]
         ``(B,)``; filled: one of `UNDECIDED`, `CONSISTENT`, `DISCRIMINATORY`; where to halve.
     out : NDArray[np.float64]
-        ``(B, 7)``; filled: of what is left of each box the shares that are consistent and
-        discriminatory, of its points, of the product of the marginals, of the population in it;
-        and of the population the share that is consistent with the favourable decision.
+        ``(B, 5)``; filled: of what is left of each box the shares that are consistent and
+        discriminatory, of its points, and of the population in it; and of the population the share
+        that is consistent with the favourable decision.
     room : Room
         Of this thread.
 

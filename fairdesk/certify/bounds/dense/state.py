@@ -61,15 +61,15 @@ class Network(NamedTuple):
     ends : NDArray[np.float64]
         ``(F, 2)``; the same of what is constant.
     limits : NDArray[np.float64]
-        ``(14,)``; factor and constant of the rounding of margins; how near to 0 nothing is
+        ``(13,)``; factor and constant of the rounding of margins; how near to 0 nothing is
         certain; how large a number may be; how often a box that was narrowed is bounded at most;
         how many combinations are bounded together, and how far these may be apart, as a share of
         what the box makes of the first layer's sums; what share of an axis has to be left, at most,
         so that it is cut; how much a form's own slopes matter to where a box is halved; how small a
-        share of the product of the marginals, and of the population, is not counted; how large a
-        share of a box has to be gained, at least, so that a unit's range is truncated; whether
-        people are counted on truncated ranges, instead of points; steps of the grid on which people
-        are counted, for which the room was made.
+        share of the population is not counted; how large a share of a box has to be gained, at
+        least, so that a unit's range is truncated; whether people are counted on truncated ranges,
+        instead of points; steps of the grid on which people are counted, for which the room was
+        made.
     needs : NDArray[np.int64]
         ``(K, 2 F)``; whether class ``c`` wins only where that form is above 0.
     decision : NDArray[np.int64]
@@ -79,8 +79,6 @@ class Network(NamedTuple):
     people, given
         The population, as of `fairdesk.certify.bounds.tree_kernels.tree_shares`; ``given`` is empty
         where there is none.
-    known, known_start, weights_known
-        The product of the marginals, as `fairdesk.certify.bounds.count_kernels.population_shares`.
     """
 
     shape: Numbers
@@ -102,9 +100,6 @@ class Network(NamedTuple):
     limits: Float64
     needs: Numbers
     decision: Numbers
-    known: Numbers
-    known_start: Numbers
-    weights_known: Float64
     people: TreeArrays
     given: Float64
     favourable: int
@@ -158,7 +153,7 @@ class Room(NamedTuple):
     sided : NDArray[np.int64]
         ``(2, widest)``; which of them there are.
     counted : NDArray[np.float64]
-        ``(7,)``; what was counted before ranges were truncated.
+        ``(5,)``; what was counted before ranges were truncated.
     work, order
         As `fairdesk.certify.bounds.count_kernels.room` gives them.
     start : NDArray[np.int64]
@@ -212,6 +207,6 @@ class Room(NamedTuple):
 UNITS, KIND, FIRST, WEIGHTS = range(4)
 (
     CLOSE, LARGEST, ROUNDS, TOGETHER, NEAR,
-    WORTH, STEEP, MASS, PEOPLED, LEAST_GAIN, BY_PEOPLE, STEPS,
-) = range(2, 14)  # fmt: skip
+    WORTH, STEEP, PEOPLED, LEAST_GAIN, BY_PEOPLE, STEPS,
+) = range(2, 13)  # fmt: skip
 PRICE, TAKEN, MEAN, EXCLUDED = range(4)

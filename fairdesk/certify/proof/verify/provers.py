@@ -153,7 +153,6 @@ def _unsolvable(why: str) -> SpecError:
 def _space(header: Header, arrays: Arrays) -> Space:
     """Lay the space out that a certificate speaks of."""
     domain = header.domain
-    nobody, no_weight = np.empty(0, dtype=np.int64), np.zeros(1)
     axes = tuple(
         Axis(
             domain.names.index(axis.attribute),
@@ -162,8 +161,6 @@ def _space(header: Header, arrays: Arrays) -> Space:
             axis.low,
             axis.spacing,
             axis.grid,
-            nobody,
-            no_weight,
         )
         for axis in header.axes
     )
@@ -177,7 +174,6 @@ def _space(header: Header, arrays: Arrays) -> Space:
         axes,
         low,
         high,
-        np.ones(len(low)),
         np.array(header.groups, dtype=np.intp),
         np.array(header.may_be, dtype=np.bool_),
         unclear,

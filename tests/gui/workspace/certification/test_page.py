@@ -52,7 +52,6 @@ DOMAIN = Proven(
     course=((1.0, 0.2, 0.01), (20.0, 0.7, 0.05), (60.0, 0.8988, 0.069)),
     notes=("Fixed attributes have the combinations of values that occur in the data.",),
 )
-POPULATION = Proven("population", BOTH, 0.93, 0.04, 0.03)
 DATA = Share("data", BOTH, 200, 9, True, 0.95, 0.045, 0.045, 0.045, 0.045, 0.045)
 SEX = Proven("domain", ("sex",), 0.95, 0.02, 0.03, "1000", "950", "20")
 EXACT = Proven("domain", BOTH, 0.975, 0.025, 0.0, "200", "195", "5", exact=True, boxes=3)
@@ -64,7 +63,7 @@ SMALLER = Region("discriminatory", (Condition("debts", (), 3.0, 3.0),), 0.019, "
 CONSISTENT = Region("consistent", (Condition("debts", (), 5.0, None),), 0.4, "400000000000", 0.3)
 WIDE = PairShare(BOTH, (21.0, 0.0), (75.0, 1.0), 0.06, 0.9)
 NARROW = PairShare(BOTH, (21.0, 0.0), (21.0, 1.0), 0.02, 0.98, exact=True)
-ALL = (DOMAIN, POPULATION, DATA, SEX, DISCRIMINATORY, SMALLER, CONSISTENT, NARROW, WIDE)
+ALL = (DOMAIN, DATA, SEX, DISCRIMINATORY, SMALLER, CONSISTENT, NARROW, WIDE)
 
 
 class Options(msgspec.Struct, frozen=True):
@@ -301,7 +300,7 @@ def test_regions_are_sorted_and_copied(proof):
     (fold,) = (each for each in folds(proof) if each.button.text() == phrases.LARGEST_REGIONS)
     fold.set_open(opened=True)
     table = proof.view.shown[f"discriminatory-{proof.runs.shown}"]
-    # the one with the larger data-weighted share first
+    # the one with the larger share of the population first
     assert table.item(1, 0).text() == "“job” = clerk and “income” ≤ 40"
     table.sortItems(1, Qt.SortOrder.DescendingOrder)
     assert plain(table.item(0, 1).text()) == "5.00 %"
