@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,9 @@ from fairdesk.individual.engine.pace import at_most
 from fairdesk.individual.engine.sampling import extra_rows
 from fairdesk.results.events import Event, Progress, Rows, timed
 from fairdesk.results.proofs import Proven
+
+if TYPE_CHECKING:
+    from fairdesk.certify.baselines.fairquant_kernels import Network
 
 Float64 = NDArray[np.float64]
 #: The loops are left and entered again about so often, in seconds.
@@ -119,18 +122,13 @@ class _Walk:
         self._combinations = len(self._space.domain.combinations)
         self._random = rng.integers(1, 1 << 63, size=1, dtype=np.uint64)
         self._seen, self._examples, self._outside, self._most = 0, 0, 0, _FIRST
-        self._sampler = self._kernels.SAMPLERS.index(options.sampler)
         self._scale = _scale(self._space)
-        axes, room = len(self._space.axes), options.max_refinement_depth + 2
-        self._stack = (
-            np.zeros((room, axes), dtype=np.int64),
-            np.zeros((room, axes), dtype=np.int64),
-            np.zeros(room, dtype=np.int64),
-        )
-        self._told = (
-            np.zeros((_MOST, axes), dtype=np.int64),
-            np.zeros((_MOST, axes), dtype=np.int64),
-            np.zeros(_MOST, dtype=np.int64),
+        axes = len(self._space.axes)
+        self._stack, self._told = (
+            fairquant_kernels.Boxes(ends, ends.copy(), np.zeros(len(ends), np.int64))
+            for ends in (
+                np.zeros((n, axes), np.int64) for n in (options.max_refinement_depth + 2, _MOST)
+            )
         )
         everyone = np.arange(len(encoded.combined))
         for low, high in zip(self._space.low, self._space.high, strict=True):
@@ -160,16 +158,18 @@ class _Walk:
                 yield from self._walk(root, compared.astype(np.int64))
 
     def _walk(self, root: int, compared: NDArray[np.int64]) -> Iterator[Event | None]:
-        stack_low, stack_high, depths = self._stack
-        stack_low[0], stack_high[0], depths[0] = self._space.low[root], self._space.high[root], 0
+        kernels, options, stack = self._kernels, self._options, self._stack
+        low, high = self._space.low[root], self._space.high[root]
+        stack.low[0], stack.high[0], stack.marks[0] = low, high, 0
+        sampler = kernels.SAMPLERS.index(options.sampler)
+        sampling = kernels.Sampling(sampler, *self._scale, low, high, self._random)
         state = np.array([1, 0, self._numbers(root)], dtype=np.int64)
         while state[0]:
             began, most = perf_counter(), self._most_boxes()
-            done = self._kernels.walk(
-                *(most, self._options.min_sample_depth, self._options.max_refinement_depth),
-                *(self._sampler, int(self._options.after == "halve"), *self._scale),
-                *(self._space.low[root], self._space.high[root], *self._stack, state),
-                *(*self._network, compared, self._random, *self._told),
+            done = kernels.walk(
+                *(most, options.min_sample_depth, options.max_refinement_depth),
+                *(int(options.after == "halve"), sampling, stack, state),
+                *(self._network, compared, self._told),
             )
             self.tally.boxes += done
             looked = perf_counter() - began
@@ -277,11 +277,10 @@ def _scale(space: Space) -> tuple[Float64, Float64]:
     return origins, steps
 
 
-def packed(encoded: Encoded) -> tuple[Any, ...]:
-    """Write a network as the compiled loops read it; as `fairquant_kernels.walk`.
+def packed(encoded: Encoded) -> Network:
+    """Write a network as the compiled loops read it."""
+    from fairdesk.certify.baselines.fairquant_kernels import Network  # noqa: PLC0415 - as above
 
-    The last layer becomes the margins: each is a sum of its outputs.
-    """
     margins = encoded.margins
     mix, sizes_of_mix = margins.weights, np.abs(margins.weights)
     widest = max(layer.bias.size for layer in encoded.layers)
@@ -320,32 +319,32 @@ def packed(encoded: Encoded) -> tuple[Any, ...]:
         factor, constant = encoded.rounding(len(layer.weights))
         factors.append(factor)
         constants.append(constant * (sizes_of_mix.sum(axis=0).max() if last else 1.0))
-    return (
-        np.ascontiguousarray(bias),
-        np.ascontiguousarray(slopes),
-        np.ascontiguousarray(np.concatenate([np.zeros((0, bias.size)), *tables])),
-        np.array(table_at, dtype=np.int64),
-        np.ascontiguousarray(combined),
-        np.ascontiguousarray(off),
-        np.array(
+    return Network(
+        bias=np.ascontiguousarray(bias),
+        slopes=np.ascontiguousarray(slopes),
+        tables=np.ascontiguousarray(np.concatenate([np.zeros((0, bias.size)), *tables])),
+        table_at=np.array(table_at, dtype=np.int64),
+        combined=np.ascontiguousarray(combined),
+        first_off=np.ascontiguousarray(off),
+        widths=np.array(
             [*(layer.bias.size for layer in encoded.layers[:-1]), len(margins.offset)],
             dtype=np.int64,
         ),
-        _joined(weights),
-        _joined(spans),
-        _starts(weights),
-        _joined(biases),
-        _joined(bias_spans),
-        _starts(biases),
-        np.array([slope_below(layer.activation) for layer in encoded.layers]),
-        np.array(factors),
-        np.array(constants),
-        unit,
-        margins.close,
-        largest,
-        margins.winner.astype(np.int64),
-        margins.loser.astype(np.int64),
-        margins.decision.astype(np.int64),
+        weights=_joined(weights),
+        spans=_joined(spans),
+        weights_at=_starts(weights),
+        biases=_joined(biases),
+        bias_spans=_joined(bias_spans),
+        biases_at=_starts(biases),
+        alphas=np.array([slope_below(layer.activation) for layer in encoded.layers]),
+        factors=np.array(factors),
+        constants=np.array(constants),
+        unit=unit,
+        close=margins.close,
+        largest=largest,
+        winner=margins.winner.astype(np.int64),
+        loser=margins.loser.astype(np.int64),
+        decision=margins.decision.astype(np.int64),
     )
 
 

@@ -14,7 +14,10 @@ the rounding of the forms themselves.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from fairdesk.compiled import ZERO, inner, put, whole
@@ -35,6 +38,117 @@ _TRIED = 10
 _BENT = 2.0**-20
 
 
+class Network(NamedTuple):
+    """A network as these loops read it; its last layer becomes the margins.
+
+    Attributes
+    ----------
+    bias, slopes, tables, table_at, combined, first_off : NDArray
+        The first layer over places; ``table_at`` says where in ``tables`` an axis' own begins, -1
+        for none. ``combined`` is one row for each combination of protected values; ``first_off``
+        how far the model's own sums can be from these.
+    widths : NDArray[np.int64]
+        Units of each layer, the last ones being the margins.
+    weights, spans, weights_at, biases, bias_spans, biases_at : NDArray
+        All other layers' weights one after the other, ``(units, inputs)`` each, with the sums of
+        absolute values they are made from, and where each layer begins; likewise the biases.
+    alphas : NDArray[np.float64]
+        Of each layer's activation the slope below zero; 1 where it has none.
+    factors, constants : NDArray[np.float64]
+        Of each layer, as `fairdesk.certify.domain.encoded.Encoded.rounding`.
+    unit : float
+        Rounding of the forms themselves, as a share of their terms.
+    largest : float
+        What is beyond this is not finite in the model's own precision.
+    close, winner, loser, decision
+        As `fairdesk.certify.domain.encoded.Margins`.
+    """
+
+    bias: Float64
+    slopes: Float64
+    tables: Float64
+    table_at: Int64
+    combined: Float64
+    first_off: Float64
+    widths: Int64
+    weights: Float64
+    spans: Float64
+    weights_at: Int64
+    biases: Float64
+    bias_spans: Float64
+    biases_at: Int64
+    alphas: Float64
+    factors: Float64
+    constants: Float64
+    unit: float
+    close: float
+    largest: float
+    winner: Int64
+    loser: Int64
+    decision: Int64
+
+
+class Boxes(NamedTuple):
+    """Boxes, ``(B, a)`` each end, with a mark each, ``(B,)``."""
+
+    low: Int64
+    high: Int64
+    marks: Int64
+
+
+class Sampling(NamedTuple):
+    """Which points of boxes are tried for a counterexample.
+
+    Attributes
+    ----------
+    sampler : int
+        A place in `SAMPLERS`.
+    origins, steps : NDArray[np.float64]
+        ``(a,)``; the value at place 0 of each axis, and from one place to the next.
+    first, last : NDArray[np.int64]
+        ``(a,)``; where the space begins and ends along each axis.
+    random : NDArray[np.uint64]
+        ``(1,)``; the state of the random numbers, never 0.
+    """
+
+    sampler: int
+    origins: Float64
+    steps: Float64
+    first: Int64
+    last: Int64
+    random: NDArray[np.uint64]
+
+
+class _Room(NamedTuple):
+    """What the loops work in.
+
+    Attributes
+    ----------
+    first, sums
+        Of the first layer the forms, and what `_sums` gives of them.
+    forms : NDArray[np.float64]
+        ``(4, widest, numbers)``; the lower and the upper forms of two layers.
+    ends, axis_of : NDArray[np.int64]
+        Of each group of variables where it ends in a form, and its axis.
+    out, lines, smears, values, point : NDArray[np.float64]
+        ``(3,)``, ``(8, widest)``, ``(a + 1,)``, ``(2 widest,)``, ``(a,)``.
+    spreads : NDArray[np.float64]
+        Two forms.
+    """
+
+    first: Float64
+    sums: Float64
+    forms: Float64
+    ends: Int64
+    axis_of: Int64
+    out: Float64
+    lines: Float64
+    smears: Float64
+    values: Float64
+    point: Float64
+    spreads: Float64
+
+
 @inner()
 def _ends(form: Float64, ends: Int64, groups: int, out: Float64) -> None:
     """Tell a form's least and greatest value, and how large its terms can be in sum."""
@@ -52,23 +166,14 @@ def _ends(form: Float64, ends: Int64, groups: int, out: Float64) -> None:
 
 
 @inner()
-def _first(
-    low: Int64,
-    high: Int64,
-    bias: Float64,
-    slopes: Float64,
-    tables: Float64,
-    table_at: Int64,
-    forms: Float64,
-    ends: Int64,
-    axis_of: Int64,
-) -> int:
+def _first(low: Int64, high: Int64, network: Network, room: _Room) -> int:
     """Fill in the first layer's forms over a box, without the protected values; count groups."""
-    units, used, groups = len(bias), 1, 0
+    slopes, tables, forms = network.slopes, network.tables, room.first
+    units, used, groups = len(network.bias), 1, 0
     for u in range(units):
-        forms[u, 0] = bias[u]
+        forms[u, 0] = network.bias[u]
     for i in range(len(low)):
-        at = table_at[i]
+        at = network.table_at[i]
         if at < 0:
             for u in range(units):
                 forms[u, 0] += slopes[i, u] * low[i]
@@ -86,7 +191,7 @@ def _first(
                 for u in range(units):
                     forms[u, used] = tables[at + place, u] - tables[at + low[i], u]
                 used += 1
-        ends[groups], axis_of[groups] = used, i
+        room.ends[groups], room.axis_of[groups] = used, i
         groups += 1
     return groups
 
@@ -150,68 +255,52 @@ def _bent(
 
 
 @inner()
-def _decided(
-    least: Float64,
-    greatest: Float64,
-    close: float,
-    winner: Int64,
-    loser: Int64,
-    decision: Int64,
-) -> int:
+def _decided(least: Float64, greatest: Float64, network: Network) -> int:
     """Return the decision that is certain where margins are between these; -1 for none."""
+    winner, loser, decision = network.winner, network.loser, network.decision
     for k in range(len(decision)):
         beats = True
         for f in range(len(winner)):
             if winner[f] == k and decision[loser[f]] != decision[k]:
-                beats = beats and least[f] > close
+                beats = beats and least[f] > network.close
             elif loser[f] == k and decision[winner[f]] != decision[k]:
-                beats = beats and greatest[f] < -close
+                beats = beats and greatest[f] < -network.close
         if beats:
             return int(decision[k])
     return -1
 
 
 @inner()
-def _sums_at(
-    point: Float64, bias: Float64, slopes: Float64, tables: Float64, table_at: Int64, sums: Float64
-) -> None:
+def _sums_at(point: Float64, network: Network, sums: Float64) -> None:
     """Give the first layer's sums at a point, without the protected values."""
-    units = len(bias)
+    units = len(network.bias)
     for u in range(units):
-        sums[u] = bias[u]
+        sums[u] = network.bias[u]
     for i in range(len(point)):
-        if table_at[i] < 0:
+        at = network.table_at[i]
+        if at < 0:
             for u in range(units):
-                sums[u] += slopes[i, u] * point[i]
+                sums[u] += network.slopes[i, u] * point[i]
         else:
-            row = table_at[i] + np.int64(point[i])
+            row = at + np.int64(point[i])
             for u in range(units):
-                sums[u] += tables[row, u]
+                sums[u] += network.tables[row, u]
 
 
 @inner()
-def _forward(
-    sums: Float64,
-    combined: Float64,
-    widths: Int64,
-    weights: Float64,
-    weights_at: Int64,
-    biases_at: Int64,
-    biases: Float64,
-    alphas: Float64,
-    values: Float64,
-) -> None:
+def _forward(sums: Float64, combined: Float64, network: Network, values: Float64) -> None:
     """Give a point's margins at the beginning of ``values``, which has room for two layers."""
+    widths, weights = network.widths, network.weights
     here, there = 0, len(values) // 2
     for u in range(widths[0]):
         values[u] = sums[u] + combined[u]
     for k in range(1, len(widths)):
         for i in range(widths[k - 1]):
             if values[here + i] < 0.0:
-                values[here + i] *= alphas[k - 1]
+                values[here + i] *= network.alphas[k - 1]
         for j in range(widths[k]):
-            total = biases[biases_at[k] + j]
-            row = weights_at[k] + j * widths[k - 1]
+            total = network.biases[network.biases_at[k] + j]
+            row = network.weights_at[k] + j * widths[k - 1]
             for i in range(widths[k - 1]):
                 total += weights[row + i] * values[here + i]
             values[there + j] = total
@@ -221,19 +310,11 @@ def _forward(
 
 
 @inner()
-def _spread(
-    first: Float64,
-    ends: Int64,
-    groups: int,
-    units: int,
-    least: Float64,
-    greatest: Float64,
-    sums: Float64,
-    smears: Float64,
-) -> None:
+def _spread(groups: int, units: int, least: Float64, greatest: Float64, room: _Room) -> None:
     """Take intervals of the gradient through the first layer, to the axes."""
+    first, ends = room.first, room.ends
     used = ends[groups - 1] if groups else 1
-    low, high = sums[0], sums[1]
+    low, high = room.spreads[0], room.spreads[1]
     for k in range(used):
         low[k] = high[k] = 0.0
     for u in range(units):
@@ -249,28 +330,14 @@ def _spread(
         widest = 0.0
         for k in range(start, ends[g]):
             widest = max(widest, high[k], -low[k])
-        smears[g] += widest
+        room.smears[g] += widest
         start = ends[g]
 
 
 @inner()
-def _smear(
-    widths: Int64,
-    weights: Float64,
-    weights_at: Int64,
-    alphas: Float64,
-    masks: Int64,
-    first: Float64,
-    ends: Int64,
-    groups: int,
-    slopes: Float64,
-    sums: Float64,
-    smears: Float64,
-) -> None:
-    """Add to each group how much the margins can change along it: the backward intervals.
-
-    ``slopes`` is room for ``(4, units)``, ``sums`` for two forms.
-    """
+def _smear(network: Network, masks: Int64, groups: int, room: _Room) -> None:
+    """Add to each group how much the margins can change along it: the backward intervals."""
+    widths, weights, slopes = network.widths, network.weights, room.lines
     last = len(widths) - 1
     for f in range(widths[last]):
         here, there = 0, 2
@@ -281,19 +348,20 @@ def _smear(
                 slopes[there, i] = slopes[there + 1, i] = 0.0
             for j in range(widths[k]):
                 least, greatest = slopes[here, j], slopes[here + 1, j]
-                row = weights_at[k] + j * widths[k - 1]
+                row = network.weights_at[k] + j * widths[k - 1]
                 for i in range(widths[k - 1]):
                     one, other = weights[row + i] * least, weights[row + i] * greatest
                     slopes[there, i] += min(one, other)
                     slopes[there + 1, i] += max(one, other)
             here, there = there, here
+            alpha = network.alphas[k - 1]
             for i in range(widths[k - 1]):
-                most = alphas[k - 1] if masks[k - 1, i] == 0 else 1.0
-                fewest = 1.0 if masks[k - 1, i] == 2 else alphas[k - 1]
+                most = alpha if masks[k - 1, i] == 0 else 1.0
+                fewest = 1.0 if masks[k - 1, i] == 2 else alpha
                 least, greatest = slopes[here, i], slopes[here + 1, i]
                 slopes[here, i] = min(fewest * least, most * least)
                 slopes[here + 1, i] = max(fewest * greatest, most * greatest)
-        _spread(first, ends, groups, widths[0], slopes[here], slopes[here + 1], sums, smears)
+        _spread(groups, widths[0], slopes[here], slopes[here + 1], room)
 
 
 @inner()
@@ -324,45 +392,24 @@ def _add(
 
 
 @inner()
-def _bound(
-    first: Float64,
-    sums: Float64,
-    combined: Float64,
-    off: Float64,
-    lower: Float64,
-    upper: Float64,
-    new_lower: Float64,
-    new_upper: Float64,
-    limits: Float64,
-    ends: Int64,
-    groups: int,
-    masks: Int64,
-    widths: Int64,
-    weights: Float64,
-    spans: Float64,
-    weights_at: Int64,
-    biases: Float64,
-    bias_spans: Float64,
-    biases_at: Int64,
-    alphas: Float64,
-    factors: Float64,
-    constants: Float64,
-    out: Float64,
-    room: Float64,
+def _bound(  # noqa: PLR0915 - one loop, of which a call would cost more
+    network: Network, combined: Float64, groups: int, masks: Int64, room: _Room
 ) -> bool:
     """Take forms from the first layer to the margins; fill in their ends and every unit's mask.
 
-    ``first`` and ``sums`` are without the protected values, ``combined`` is theirs; ``limits`` are
-    ``unit`` and ``largest`` of `walk`. Tells whether all of it is finite. The ends of the margins
-    are the first two rows of ``room``.
+    ``combined`` is what the protected values add to the first layer. Tells whether all of it is
+    finite. The ends of the margins are the first two rows of ``room.lines``.
     """
+    first, sums, ends, out = room.first, room.sums, room.ends, room.out
+    lower, upper, new_lower, new_upper = room.forms[0], room.forms[1], room.forms[2], room.forms[3]
+    weights, spans, widths, alphas = network.weights, network.spans, network.widths, network.alphas
     used = ends[groups - 1] if groups else 1
-    lines, finite = room[2:8], True
+    margins, lines, finite = room.lines[:2], room.lines[2:8], True
     for k in range(1, len(widths)):
         for i in range(widths[k - 1]):
             if k == 1:
-                bottom = first[i, 0] + combined[i] - off[i]
-                top = first[i, 0] + combined[i] + off[i]
+                bottom = first[i, 0] + combined[i] - network.first_off[i]
+                top = first[i, 0] + combined[i] + network.first_off[i]
                 least, lower_most = bottom + sums[0, i], bottom + sums[1, i]
                 upper_least, greatest = top + sums[0, i], top + sums[1, i]
                 size = max(abs(bottom), abs(top)) + sums[2, i]
@@ -379,8 +426,9 @@ def _bound(
             lines[3, i] += lines[1, i] * top
         below, above = (first, first) if k == 1 else (lower, upper)
         for j in range(widths[k]):
-            at, row = biases_at[k] + j, weights_at[k] + j * widths[k - 1]
-            size = term = bias_spans[at]
+            at = network.biases_at[k] + j
+            row = network.weights_at[k] + j * widths[k - 1]
+            size = term = network.bias_spans[at]
             low, high = new_lower[j, :used], new_upper[j, :used]
             low[:] = high[:] = 0.0
             for i in range(widths[k - 1]):
@@ -397,100 +445,65 @@ def _bound(
                     _add(weight * lines[1, i], weight * lines[0, i], i, above, below, low, high)
                 else:
                     _add(weight * lines[0, i], weight * lines[1, i], i, below, above, low, high)
-            slack = factors[k] * size + constants[k] + limits[0] * term
-            finite = finite and size < limits[1] and term < 1e300
-            low[0] += biases[at] - slack
-            high[0] += biases[at] + slack
+            slack = network.factors[k] * size + network.constants[k] + network.unit * term
+            finite = finite and size < network.largest and term < 1e300
+            low[0] += network.biases[at] - slack
+            high[0] += network.biases[at] + slack
         lower, new_lower = new_lower, lower
         upper, new_upper = new_upper, upper
     for f in range(widths[-1]):
         if len(widths) == 1:
-            room[0, f] = first[f, 0] + combined[f] - off[f] + sums[0, f]
-            room[1, f] = first[f, 0] + combined[f] + off[f] + sums[1, f]
+            margins[0, f] = first[f, 0] + combined[f] - network.first_off[f] + sums[0, f]
+            margins[1, f] = first[f, 0] + combined[f] + network.first_off[f] + sums[1, f]
             continue
         _ends(lower[f], ends, groups, out)
-        room[0, f] = out[0]
+        margins[0, f] = out[0]
         _ends(upper[f], ends, groups, out)
-        room[1, f] = out[1]
+        margins[1, f] = out[1]
     return finite
 
 
 @inner()
 def _choose(
-    sampler: int,
-    number: int,
-    low: Int64,
-    high: Int64,
-    origins: Float64,
-    steps: Float64,
-    table_at: Int64,
-    random: NDArray[np.uint64],
-    point: Float64,
+    sampling: Sampling, number: int, low: Int64, high: Int64, table_at: Int64, point: Float64
 ) -> None:
     """Choose the point of a box with a number from 0 to `_TRIED`."""
     for i in range(len(low)):
-        if sampler == RANDOM:
+        if sampling.sampler == RANDOM:
             wide = np.uint64(high[i] - low[i] + 1)
-            point[i] = low[i] + np.int64((_random(random) >> np.uint64(1)) % wide)
-        elif sampler == DIAGONAL:
+            point[i] = low[i] + np.int64((_random(sampling.random) >> np.uint64(1)) % wide)
+        elif sampling.sampler == DIAGONAL:
             point[i] = low[i] + number * (high[i] - low[i]) // _TRIED
         else:
-            both = 2.0 * origins[i] + steps[i] * (low[i] + high[i])
-            point[i] = (np.trunc(number * both / _TRIED) - origins[i]) / steps[i]
+            origin, step = sampling.origins[i], sampling.steps[i]
+            both = 2.0 * origin + step * (low[i] + high[i])
+            point[i] = (np.trunc(number * both / _TRIED) - origin) / step
             if table_at[i] >= 0:
                 point[i] = min(max(np.floor(point[i]), low[i]), high[i])
 
 
 @inner()
 def _try(
-    low: Int64,
-    high: Int64,
-    point: Float64,
-    sampler: int,
-    origins: Float64,
-    steps: Float64,
-    first_places: Int64,
-    last_places: Int64,
-    random: NDArray[np.uint64],
-    bias: Float64,
-    slopes: Float64,
-    tables: Float64,
-    table_at: Int64,
-    combined: Float64,
-    widths: Int64,
-    weights: Float64,
-    weights_at: Int64,
-    biases_at: Int64,
-    biases: Float64,
-    alphas: Float64,
-    close: float,
-    winner: Int64,
-    loser: Int64,
-    decision: Int64,
-    compared: Int64,
-    sums: Float64,
-    values: Float64,
+    low: Int64, high: Int64, sampling: Sampling, network: Network, compared: Int64, room: _Room
 ) -> int:
-    """Try points for a counterexample, and give what is to be reported; the last is in ``point``.
+    """Try points for a counterexample, and give what is to be reported; the last is in the room.
 
     Gives `EXAMPLE`, `OUTSIDE`, or -1 for none.
     """
+    point, sums, values = room.point, room.sums[0], room.values
     for number in range(_TRIED):
-        _choose(sampler, number, low, high, origins, steps, table_at, random, point)
-        _sums_at(point, bias, slopes, tables, table_at, sums)
+        _choose(sampling, number, low, high, network.table_at, point)
+        _sums_at(point, network, sums)
         one = -1
         for c in compared:
-            _forward(
-                *(sums, combined[c], widths, weights, weights_at, biases_at, biases, alphas),
-                values,
-            )
-            margins = values[: widths[-1]]
-            is_so = _decided(margins, margins, close, winner, loser, decision)
+            _forward(sums, network.combined[c], network, values)
+            margins = values[: network.widths[-1]]
+            is_so = _decided(margins, margins, network)
             if one < 0:
                 one = is_so
             elif is_so >= 0 and is_so != one:
                 for i in range(len(low)):
-                    if not first_places[i] <= point[i] <= last_places[i]:
+                    if not sampling.first[i] <= point[i] <= sampling.last[i]:
                         return OUTSIDE
                     if point[i] != np.floor(point[i]):
                         return OUTSIDE
@@ -514,65 +527,43 @@ def _axis(smears: Float64, axis_of: Int64, groups: int, low: Int64, high: Int64)
 
 
 @inner()
-def _set(
-    low: Int64, high: Int64, marks: Int64, at: int, own_low: Int64, own_high: Int64, mark: int
-) -> None:
+def _set(boxes: Boxes, at: int, low: Int64, high: Int64, mark: int) -> None:
     """Write a box into a list of boxes, with a mark."""
-    put(low[at], own_low)
-    put(high[at], own_high)
-    marks[at] = mark
+    put(boxes.low[at], low)
+    put(boxes.high[at], high)
+    boxes.marks[at] = mark
+
+
+_I1, _I2 = types.int64[::1], types.int64[:, ::1]
+_F1, _F2, _F = types.float64[::1], types.float64[:, ::1], types.float64
+_NETWORK = types.NamedTuple(
+    (
+        *(_F1, _F2, _F2, _I1, _F2, _F1, _I1, _F1, _F1, _I1, _F1, _F1, _I1),
+        *(_F1, _F1, _F1, _F, _F, _F, _I1, _I1, _I1),
+    ),
+    Network,
+)
+_BOXES = types.NamedTuple((_I2, _I2, _I1), Boxes)
+_SAMPLING = types.NamedTuple((types.int64, _F1, _F1, _I1, _I1, types.uint64[::1]), Sampling)
 
 
 @whole(
-    "int64(int64, int64, int64, int64, int64, float64[::1], float64[::1], int64[::1],"
-    "int64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],"
-    "float64[::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[:, ::1], float64[::1],"
-    "int64[::1], float64[::1], float64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    "float64[::1], float64[::1], float64[::1], float64, float64, float64,"
-    "int64[::1], int64[::1], int64[::1], int64[::1], uint64[::1],"
-    "int64[:, ::1], int64[:, ::1], int64[::1])"
+    types.int64(
+        *(types.int64, types.int64, types.int64, types.int64),
+        *(_SAMPLING, _BOXES, _I1, _NETWORK, _I1, _BOXES),
+    )
 )
 def walk(
     most: int,
     sample_from: int,
     deepest: int,
-    sampler: int,
     halved: int,
-    origins: Float64,
-    steps: Float64,
-    first_places: Int64,
-    last_places: Int64,
-    stack_low: Int64,
-    stack_high: Int64,
-    depths: Int64,
+    sampling: Sampling,
+    stack: Boxes,
     state: Int64,
-    bias: Float64,
-    slopes: Float64,
-    tables: Float64,
-    table_at: Int64,
-    combined: Float64,
-    first_off: Float64,
-    widths: Int64,
-    weights: Float64,
-    spans: Float64,
-    weights_at: Int64,
-    biases: Float64,
-    bias_spans: Float64,
-    biases_at: Int64,
-    alphas: Float64,
-    factors: Float64,
-    constants: Float64,
-    unit: float,
-    close: float,
-    largest: float,
-    winner: Int64,
-    loser: Int64,
-    decision: Int64,
+    network: Network,
     compared: Int64,
-    random: NDArray[np.uint64],
-    told_low: Int64,
-    told_high: Int64,
-    verdicts: Int64,
+    told: Boxes,
 ) -> int:
     """Look at the boxes on a stack, the last first, until it is empty or enough is done.
 
@@ -582,72 +573,49 @@ def walk(
         So many boxes at most.
     sample_from, deepest : int
         From which depth on points are tried, and at which boxes are no longer halved.
-    sampler, halved
-        Which points: a place in `SAMPLERS`; and 1 where a box with a counterexample is halved too.
-    origins, steps : NDArray[np.float64]
-        ``(a,)``; the value at place 0 of each axis, and from one place to the next.
-    first_places, last_places : NDArray[np.int64]
-        ``(a,)``; where the space begins and ends along each axis.
-    stack_low, stack_high, depths : NDArray[np.int64]
-        The stack: ``(deepest + 2, a)`` boxes, and ``(deepest + 2,)`` how often each was halved.
+    halved : int
+        1 where a box with a counterexample is halved too.
+    stack : Boxes
+        ``deepest + 2`` of them, marked with how often each was halved.
     state : NDArray[np.int64]
         How many boxes are on it; filled in, how many verdicts were told; and how many numbers a
         form has at most.
-    bias, slopes, tables, table_at, combined, first_off : NDArray
-        The first layer over places; ``table_at`` says where in ``tables`` an axis' own begins, -1
-        for none. ``combined`` is one row for each combination that is compared; ``first_off`` how
-        far the model's own sums can be from these.
-    widths : NDArray[np.int64]
-        Units of each layer, the last ones being the margins.
-    weights, spans, weights_at, biases, bias_spans, biases_at : NDArray
-        All other layers' weights one after the other, ``(units, inputs)`` each, with the sums of
-        absolute values they are made from, and where each layer begins; likewise the biases.
-    alphas : NDArray[np.float64]
-        Of each layer's activation the slope below zero; 1 where it has none.
-    factors, constants : NDArray[np.float64]
-        Of each layer, as `fairdesk.certify.domain.encoded.Encoded.rounding`.
-    unit : float
-        Rounding of the forms themselves, as a share of their terms.
-    close, winner, loser, decision
-        As `fairdesk.certify.domain.encoded.Margins`.
-    largest : float
-        What is beyond this is not finite in the model's own precision.
     compared : NDArray[np.int64]
-        Rows of ``combined`` that may be here.
-    random : NDArray[np.uint64]
-        ``(1,)``; the state of the random numbers, never 0.
-    told_low, told_high, verdicts : NDArray[np.int64]
-        Filled in: boxes, or points, and what is told of them.
+        Rows of ``network.combined`` that may be here.
+    told : Boxes
+        Filled in: boxes, or points, marked with what is told of them.
 
     Returns
     -------
     int
         How many boxes were looked at.
     """
-    axes, layers, members = stack_low.shape[1], len(widths), len(compared)
-    widest = widths.max()
-    forms = np.empty((4, widest, state[2]))
-    ends, axis_of = np.empty(axes + 1, np.int64), np.empty(axes + 1, np.int64)
-    masks = np.zeros((members, layers, widest), np.int64)
-    limits, out, room = np.array([unit, largest]), np.empty(3), np.empty((8, widest))
-    first, sums = np.empty((widths[0], state[2])), np.empty((3, widths[0]))
-    spreads = np.empty((2, state[2]))
-    smears, values, point = np.empty(axes + 1), np.empty(2 * widest), np.empty(axes)
+    axes, members, widest = stack.low.shape[1], len(compared), network.widths.max()
+    masks = np.zeros((members, len(network.widths), widest), np.int64)
+    room = _Room(
+        np.empty((network.widths[0], state[2])),
+        np.empty((3, network.widths[0])),
+        np.empty((4, widest, state[2])),
+        np.empty(axes + 1, np.int64),
+        np.empty(axes + 1, np.int64),
+        np.empty(3),
+        np.empty((8, widest)),
+        np.empty(axes + 1),
+        np.empty(2 * widest),
+        np.empty(axes),
+        np.empty((2, state[2])),
+    )
     done, filled, left = 0, 0, state[0]
     # a box may be reported with its counterexample, and once more as given up
-    while left > 0 and done < most and filled + 1 < len(verdicts):
+    while left > 0 and done < most and filled + 1 < len(told.marks):
         left, done = left - 1, done + 1
-        low, high, depth = stack_low[left].copy(), stack_high[left].copy(), depths[left]
-        groups = _first(low, high, bias, slopes, tables, table_at, first, ends, axis_of)
-        _sums(first, ends, groups, sums)
+        low, high, depth = stack.low[left].copy(), stack.high[left].copy(), stack.marks[left]
+        groups = _first(low, high, network, room)
+        _sums(room.first, room.ends, groups, room.sums)
         one, everyone, other = -1, True, False
         for c in range(members):
-            finite = _bound(
-                *(first, sums, combined[compared[c]], first_off, forms[0], forms[1], forms[2]),
-                *(forms[3], limits, ends, groups, masks[c], widths, weights, spans, weights_at),
-                *(biases, bias_spans, biases_at, alphas, factors, constants, out, room),
-            )
-            is_so = _decided(room[0], room[1], close, winner, loser, decision) if finite else -1
+            finite = _bound(network, network.combined[compared[c]], groups, masks[c], room)
+            is_so = _decided(room.lines[0], room.lines[1], network) if finite else -1
             if is_so < 0:
                 everyone = False
             elif one >= 0 and is_so != one:
@@ -658,36 +626,28 @@ def walk(
             DISCRIMINATORY if other else CONSISTENT if everyone else ASK if groups == 0 else -1
         )
         if verdict < 0 and depth >= sample_from:
-            found = _try(
-                *(low, high, point, sampler, origins, steps, first_places, last_places, random),
-                *(bias, slopes, tables, table_at, combined, widths, weights, weights_at),
-                *(biases_at, biases, alphas, close, winner, loser, decision, compared, sums[0]),
-                values,
-            )
+            found = _try(low, high, sampling, network, compared, room)
             verdict = OUTSIDE if found == OUTSIDE else -1
             if found == EXAMPLE:
-                _set(told_low, told_high, verdicts, filled, point, point, ZERO + EXAMPLE)
+                _set(told, filled, room.point, room.point, ZERO + EXAMPLE)
                 filled += 1
                 if halved == 0:
                     continue
         if verdict < 0 and depth >= deepest:
             verdict = GIVEN_UP
         if verdict >= 0:
-            _set(told_low, told_high, verdicts, filled, low, high, verdict)
+            _set(told, filled, low, high, verdict)
             filled += 1
             continue
-        smears[:groups] = 0.0
+        room.smears[:groups] = 0.0
         for c in range(members):
-            _smear(
-                *(widths, weights, weights_at, alphas, masks[c], first, ends, groups, room),
-                *(spreads, smears),
-            )
-        axis = _axis(smears, axis_of, groups, low, high)
-        _set(stack_low, stack_high, depths, left, low, high, depth + 1)
-        _set(stack_low, stack_high, depths, left + 1, low, high, depth + 1)
+            _smear(network, masks[c], groups, room)
+        axis = _axis(room.smears, room.axis_of, groups, low, high)
+        _set(stack, left, low, high, depth + 1)
+        _set(stack, left + 1, low, high, depth + 1)
         middle = low[axis] + (high[axis] - low[axis]) // 2
-        stack_high[left, axis] = middle
-        stack_low[left + 1, axis] = middle + 1
+        stack.high[left, axis] = middle
+        stack.low[left + 1, axis] = middle + 1
         left += 2
     state[0], state[1] = left, filled
     return done
