@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import (
+    BY_KIND,
     first_line,
-    from_probabilities,
-    from_values,
+    no_scores,
     numbers_of,
     rejected,
 )
@@ -38,14 +38,9 @@ class CatBoostModel:
     """A model of CatBoost."""
 
     def __init__(self, card: ModelCard, booster: Any, description: _Described) -> None:  # noqa: ANN401 - CatBoost has no types
-        self._card = card
+        self.card = card
         self._booster = booster
         self._description = description
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
@@ -67,10 +62,9 @@ class CatBoostModel:
         return self._answer(pd.DataFrame(columns), len(inputs[0]))
 
     def _answer(self, rows: Any, count: int) -> Scores:  # noqa: ANN401 - a matrix or a pandas frame
-        values = self._card.scores == "values"
+        values = self.card.scores == "values"
         if not count:
-            classes = len(self._card.classes)
-            return np.empty((0, 1 if classes <= 2 else classes), np.float32)
+            return no_scores(self.card)
         kind = "Exponent" if self._description.loss in _EXPONENTIAL else "RawFormulaVal"
         try:
             answers = np.asarray(
@@ -81,7 +75,7 @@ class CatBoostModel:
         except Exception as error:
             # any kind: CatBoost's own have no common base
             raise rejected(count, f"CatBoost reported: {first_line(error)}") from error
-        return from_values(answers) if values else from_probabilities(answers)
+        return BY_KIND[self.card.scores](answers)
 
 
 def _categories(cells: NDArray[Any], name: str) -> NDArray[np.object_]:

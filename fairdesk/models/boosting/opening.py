@@ -33,10 +33,8 @@ from fairdesk.models.boosting.ensemble import (
 from fairdesk.models.boosting.lightgbm_model import read_lightgbm
 from fairdesk.models.boosting.xgboost_model import decode, read_xgboost
 from fairdesk.models.decisions.outputs import (
+    BY_KIND,
     from_classes,
-    from_margins,
-    from_probabilities,
-    from_values,
     numbers_of,
 )
 from fairdesk.models.model import (
@@ -274,13 +272,8 @@ class BoostedModel:
     steady = True
 
     def __init__(self, card: ModelCard, body: Ensemble | Linear) -> None:
-        self._card = card
+        self.card = card
         self.body = body
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
@@ -289,15 +282,9 @@ class BoostedModel:
     def matrix_scores(self, matrix: Float64) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
         answers = self.answers(matrix)
-        match self._card.scores:
-            case "probabilities":
-                return from_probabilities(answers)
-            case "scores":
-                return from_margins(answers)
-            case "labels":
-                return from_classes(answers[:, 0].astype(np.intp), 2)
-            case _:
-                return from_values(answers)
+        if self.card.scores == "labels":
+            return from_classes(answers[:, 0].astype(np.intp), 2)
+        return BY_KIND[self.card.scores](answers)
 
     def answers(self, matrix: Float64) -> NDArray[Any]:
         """Return what the library answers for ``(n, inputs)`` numbers: ``(n, k)``.
@@ -340,7 +327,7 @@ class BoostedModel:
         OpaqueError
             When its arithmetic is none that can be followed.
         """
-        return anatomy_of_body(self.body, self._card)
+        return anatomy_of_body(self.body, self.card)
 
     @cached_property
     def _packed(self) -> tuple[Packed, NDArray[Any]]:
@@ -505,8 +492,8 @@ def _with_structure(opened: BoostedModel) -> BoostedModel:
     except OpaqueError:
         return opened
     known = Capability.LAYERS if isinstance(inside, Layers) else Capability.TREES
-    card = msgspec.structs.replace(opened.card, can=(*opened.card.can, known))
-    return BoostedModel(card, opened.body)
+    opened.card = msgspec.structs.replace(opened.card, can=(*opened.card.can, known))
+    return opened
 
 
 def _broken(name: str, why: str, saving: str) -> ModelError:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from fairdesk.models.model import ModelCard
     from fairdesk.results.events import Scores
 
 Answers = NDArray[Any]
@@ -116,6 +117,38 @@ def from_classes(chosen: NDArray[np.intp], classes: int) -> Scores:
     """
     scores: Scores = (chosen[:, None] == np.arange(classes)).astype(np.float32)
     return scores[:, 1:] if classes == 2 else scores
+
+
+#: What makes scores of answers, by what a card says that they are.
+BY_KIND: dict[str, Callable[[Answers], Scores]] = {
+    "probabilities": from_probabilities,
+    "scores": from_margins,
+    "values": from_values,
+}
+
+
+def from_labels(labels: Sequence[object], classes: Sequence[str]) -> Scores:
+    """Make scores of decided classes, given by their names.
+
+    Raises
+    ------
+    ModelError
+        When one is none of the classes.
+    """
+    places = {name: place for place, name in enumerate(classes)}
+    try:
+        chosen = [places[str(label)] for label in labels]
+    except KeyError:
+        raise ModelError(
+            f"The model returned a class that is not one of {', '.join(classes)}.",
+            remedy="Ask for the model with its probabilities as an output.",
+        ) from None
+    return from_classes(np.array(chosen, dtype=np.intp), len(classes))
+
+
+def no_scores(card: ModelCard) -> Scores:
+    """Return the scores of no rows."""
+    return np.empty((0, len(card.classes) if len(card.classes) > 2 else 1), np.float32)
 
 
 def _columns(answers: Answers) -> Answers:

@@ -51,14 +51,9 @@ class DenseNetwork:
         layers: Sequence[DenseLayer],
         centre: NDArray[np.float64] | None = None,
     ) -> None:
-        self._card = card
+        self.card = card
         self.layers = tuple(layers)
         self.centre = centre
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""

@@ -17,11 +17,10 @@ from numpy.typing import NDArray
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import (
+    BY_KIND,
     choose,
     first_line,
-    from_margins,
-    from_probabilities,
-    from_values,
+    no_scores,
     rejected,
     without_gradients,
 )
@@ -132,12 +131,7 @@ BATCH = 16_384
 _ROUNDING = 1e-4
 
 #: How an answer becomes scores.
-Reading = Literal["probabilities", "margins", "values"]
-_READ: dict[Reading, Callable[[NDArray[Any]], Scores]] = {
-    "probabilities": from_probabilities,
-    "margins": from_margins,
-    "values": from_values,
-}
+Reading = Literal["probabilities", "scores", "values"]
 Call = Callable[[list[Any]], Any]
 
 
@@ -175,15 +169,10 @@ class TensorFlowModel:
     def __init__(
         self, card: ModelCard, call: Call, tensors: Sequence[Tensor], reading: Reading
     ) -> None:
-        self._card = card
+        self.card = card
         self.call = call
         self.tensors = tensors
         self.reading = reading
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
@@ -201,19 +190,17 @@ class TensorFlowModel:
         ModelError
             When the model is none whose answers change smoothly with its inputs.
         """
-        if Capability.GRADIENTS not in self._card.can:
+        if Capability.GRADIENTS not in self.card.can:
             raise without_gradients("Some of its layers are not smooth functions.")
         return gradients(self.call, self.tensors, self.reading, matrix, column)
 
     def _answer(self, tensors: list[NDArray[Any]]) -> Scores:
         rows = len(tensors[0])
-        classes = len(self._card.classes)
-        nobody = np.empty((0, classes if classes > 2 else 1), dtype=np.float32)
         answers = [
-            _READ[self.reading](answered(self.call, [t[start : start + BATCH] for t in tensors]))
+            BY_KIND[self.reading](answered(self.call, [t[start : start + BATCH] for t in tensors]))
             for start in range(0, rows, BATCH)
         ]
-        return np.concatenate([nobody, *answers])
+        return np.concatenate(answers or [no_scores(self.card)])
 
 
 def answered(call: Call, tensors: list[NDArray[Any]]) -> NDArray[Any]:
@@ -259,8 +246,8 @@ def gradients(
         answer = tf.reshape(answer, (tf.shape(answer)[0], -1))
         if answer.shape[1] == 2:
             apart = answer[:, 1] - answer[:, 0]
-            return tf.sigmoid(apart) if reading == "margins" else (1 + apart) / 2
-        if answer.shape[1] == 1 and reading == "margins":
+            return tf.sigmoid(apart) if reading == "scores" else (1 + apart) / 2
+        if answer.shape[1] == 1 and reading == "scores":
             return tf.sigmoid(answer[:, 0])
         return answer[:, column]
 
@@ -313,21 +300,21 @@ def read_answer(values: NDArray[Any], activation: str, learnt: Learnt) -> Answer
     if activation == "sigmoid":
         return Answer("probabilities", "scores", classes, (EACH_FOR_ITSELF,))
     linear = activation in ("", "linear")
-    return Answer("margins", "scores", classes, (LOGITS if linear else EACH_FOR_ITSELF,))
+    return Answer("scores", "scores", classes, (LOGITS if linear else EACH_FOR_ITSELF,))
 
 
 def _one(activation: str, learnt: Learnt, classes: tuple[str, ...], *, beyond: bool) -> Answer:
     if activation in ("sigmoid", "softmax") or (not activation and not beyond):
         return Answer("probabilities", "probabilities", classes)
     if activation == "tanh":
-        return Answer("margins", "scores", classes, (TANH,))
+        return Answer("scores", "scores", classes, (TANH,))
     if learnt == "values":
         return Answer("values", "values", ())
     if activation not in ("", "linear"):
         return Answer("values", "values", (), (ESTIMATE,))
     if learnt == "log-odds":
-        return Answer("margins", "probabilities", classes)
-    return Answer("margins", "scores", classes, (LOGIT,))
+        return Answer("scores", "probabilities", classes)
+    return Answer("scores", "scores", classes, (LOGIT,))
 
 
 def tensor_of(name: str, shape: Sequence[int | None], kind: str, path: Path) -> Tensor:
@@ -433,34 +420,51 @@ def open_with_tensorflow(
     call = tf.function(_call(keras, model, place), reduce_retracing=True)
     values = answered(call, made_up(tensors))
     answer = read_answer(values, last_activation(makers[place]), learnt)
-    takes = taken(tensors)
     smooth = not named.kinds & STEPPED and is_smooth(call, tensors, answer.reading)
+    texts = any(tensor.text for tensor in tensors) and "TextVectorization" in named.kinds
     can = {
-        Capability.DECIDES: True,
-        Capability.SCORES: True,
         Capability.GRADIENTS: smooth,
-        Capability.TEXT: "text" in takes.accepts and "TextVectorization" in named.kinds,
+        Capability.TEXT: texts,
         Capability.RETRAINS: bool(answer.classes) and len(outputs) == 1,
     }
     version = parts.version
-    card = ModelCard(
-        path=str(path),
-        sha256=sha256(path),
+    return _opened(
+        path,
+        call,
+        tensors,
+        answer,
+        can,
         format=f"Keras {version.partition('.')[0]} network" if version else "Keras network",
         summary=f"Network with {why}, {model.count_params():,} weights, computed by TensorFlow "
         f"{tf.__version__}.",
+        saved_with=f"Keras {version}" if version else "",
+        outputs=outputs if len(outputs) > 1 else (),
+        output=outputs[place],
+        needed_trust=bool(named.programs),
+    )
+
+
+def _opened(
+    path: Path,
+    call: Call,
+    tensors: Sequence[Tensor],
+    answer: Answer,
+    can: Mapping[Capability, bool],
+    **about: Any,  # noqa: ANN401 - the other fields of a card
+) -> TensorFlowModel:
+    takes = taken(tensors)
+    card = ModelCard(
+        path=str(path),
+        sha256=sha256(path),
         takes=takes.takes,
         inputs=takes.inputs,
         named=takes.named,
         classes=answer.classes,
         scores=answer.scores,
-        saved_with=f"Keras {version}" if version else "",
         warnings=answer.warnings,
-        can=tuple(capability for capability, it_is in can.items() if it_is),
+        can=(Capability.DECIDES, Capability.SCORES, *(each for each in can if can[each])),
         accepts=takes.accepts,
-        outputs=outputs if len(outputs) > 1 else (),
-        output=outputs[place],
-        needed_trust=bool(named.programs),
+        **about,
     )
     return TensorFlowModel(card, call, tensors, answer.reading)
 
@@ -552,33 +556,21 @@ def open_saved_model(path: Path, *, trusted: bool = False, output: str = "") -> 
         return loaded.signatures[name](**{key: tf.convert_to_tensor(v) for key, v in named})[chosen]
 
     answer = read_answer(answered(call, made_up(tensors)), "", "")
-    takes = taken(tensors)
-    can = {
-        Capability.DECIDES: True,
-        Capability.SCORES: True,
-        Capability.GRADIENTS: is_smooth(call, tensors, answer.reading),
-    }
-    card = ModelCard(
-        path=str(path),
-        sha256=sha256(path),
+    return _opened(
+        path,
+        call,
+        tensors,
+        answer,
+        {Capability.GRADIENTS: is_smooth(call, tensors, answer.reading)},
         format="TensorFlow SavedModel",
         summary=f"TensorFlow program, function “{name}”, computed by TensorFlow {tf.__version__}.",
-        takes=takes.takes,
-        inputs=takes.inputs,
-        named=takes.named,
-        classes=answer.classes,
-        scores=answer.scores,
         saved_with=f"TensorFlow {loaded.tensorflow_version}"
         if hasattr(loaded, "tensorflow_version")
         else "",
-        warnings=answer.warnings,
-        can=tuple(capability for capability, it_is in can.items() if it_is),
-        accepts=takes.accepts,
         outputs=outputs if len(outputs) > 1 else (),
         output=chosen,
         needed_trust=True,
     )
-    return TensorFlowModel(card, call, tensors, answer.reading)
 
 
 def _name(signatures: Mapping[str, Any]) -> str:

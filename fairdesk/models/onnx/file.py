@@ -8,22 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import (
-    from_classes,
-    from_margins,
-    from_probabilities,
-    from_values,
+    BY_KIND,
+    from_labels,
+    no_scores,
     without_gradients,
 )
 from fairdesk.models.decisions.tensors import Tensor, fill, fill_matrix, taken
 from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense.layers import DenseNetwork
-from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
+from fairdesk.models.model import Capability, Hints, Inputs, ModelCard
 from fairdesk.models.onnx.graph import Graph
 from fairdesk.models.onnx.meaning import (
     TRIED_ROWS,
@@ -36,7 +36,6 @@ from fairdesk.models.onnx.session import Asked, session_of, tensors_of
 from fairdesk.models.onnx.structure import dense_part, forest_of
 from fairdesk.models.onnx.vetting import DamagedError, Outline, outline, parse, vet
 from fairdesk.models.structure import (
-    DenseLayer,
     Float32,
     Forest,
     ModelStructure,
@@ -61,55 +60,33 @@ _AGREES = 1e-5
 class OnnxModel:
     """An ONNX model.
 
-    Parameters
+    Attributes
     ----------
     network : DenseNetwork, optional
         The same as dense layers, where it is such a network.
     forest : Forest, optional
         The same as trees over its inputs, where it is nothing else.
-
-    Attributes
-    ----------
-    layers : tuple[DenseLayer, ...]
-        Its dense layers, as in `DenseNetwork`; empty where it is no such network.
-    centre : NDArray[np.float64] or None
-        As in `DenseNetwork`.
     roundings : int, optional
         Where it is known how its own arithmetic rounds, for the dense layers' numbers stand in
         the file as they are: how often each input is rounded before the first of them. ``None``
         where it is not known.
     """
 
-    def __init__(
-        self,
-        card: ModelCard,
-        runner: Asked,
-        answer: OutputMeaning,
-        network: DenseNetwork | None = None,
-        forest: Forest | None = None,
-    ) -> None:
-        self._card = card
-        self._runner = runner
-        self._answer = answer
-        self._network = network
-        self.forest = forest
+    def __init__(self, card: ModelCard, runner: Asked, answer: OutputMeaning) -> None:
+        self.card = card
+        self.runner = runner
+        self.answer = answer
+        self.network: DenseNetwork | None = None
+        self.forest: Forest | None = None
         self.roundings: int | None = None
-        self.layers: tuple[DenseLayer, ...] = network.layers if network else ()
-        self.centre = network.centre if network else None
-        self._places = {name: i for i, name in enumerate(card.classes)}
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
-        return self._scores([fill_matrix(self._runner.tensors[0], matrix)])
+        return self._scores([fill_matrix(self.runner.tensors[0], matrix)])
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        return self._scores(fill(self._runner.tensors, inputs))
+        return self._scores(fill(self.runner.tensors, inputs))
 
     def structure(self) -> ModelStructure:
         """Return what is inside.
@@ -119,10 +96,11 @@ class OnnxModel:
         OpaqueError
             When its arithmetic is none that can be followed.
         """
-        if self.roundings is not None:
-            return structure_of_network(self.layers, self.centre, self.roundings)
+        if self.network is not None and self.roundings is not None:
+            network = self.network
+            return structure_of_network(network.layers, network.centre, self.roundings)
         if self.forest is not None:
-            return structure_of_forest(self.forest, len(self._card.inputs))
+            return structure_of_forest(self.forest, len(self.card.inputs))
         raise OpaqueError("only its outputs are available")
 
     def gradients(self, matrix: NDArray[np.float64], column: int = 0) -> Float32:
@@ -133,48 +111,32 @@ class OnnxModel:
         ModelError
             When the model is no network of dense layers.
         """
-        if self._network is None:
+        if self.network is None:
             raise without_gradients("It is not a network of dense layers.")
-        return self._network.gradients(matrix, column)
+        return self.network.gradients(matrix, column)
 
     def _scores(self, tensors: list[NDArray[Any]]) -> Scores:
-        batches = self._runner(self._answer.name, tensors)
-        scores = [self._from_answers(batch) for batch in batches]
-        if len(scores) == 1:
-            return scores[0]
-        classes = len(self._card.classes)
-        nobody = np.empty((0, classes if classes > 2 else 1), dtype=np.float32)
-        return np.concatenate([nobody, *scores])
+        scores = [self._from_answers(batch) for batch in self.runner(self.answer.name, tensors)]
+        return np.concatenate(scores or [no_scores(self.card)])
 
     def _from_answers(self, answers: Any) -> Scores:  # noqa: ANN401 - a list of dictionaries or an array
-        kind = self._answer.scores
+        classes, kind = self.card.classes, self.answer.scores
         if kind == "labels":
-            chosen = [self._places.get(str(value), -1) for value in np.ravel(answers).tolist()]
-            if -1 in chosen:
-                raise ModelError(
-                    f"The model returned a class that is not one of {', '.join(self._places)}.",
-                    remedy="Ask for the model with its probabilities as an output.",
-                )
-            return from_classes(np.array(chosen, dtype=np.intp), len(self._places))
-        columns = (
-            self._from_dictionaries(answers) if self._answer.dictionaries else columns_of(answers)
-        )
-        if kind == "values":
-            return from_values(columns)
-        return from_margins(columns) if kind == "scores" else from_probabilities(columns)
-
-    def _from_dictionaries(self, answers: list[dict[int | str, float]]) -> NDArray[np.float64]:
-        """Return dictionaries from classes to probabilities as columns in the order of the card."""
-        columns = np.empty((len(answers), len(self._places)))
+            return from_labels(np.ravel(answers).tolist(), classes)
+        if not self.answer.dictionaries:
+            return BY_KIND[kind](columns_of(answers))
+        columns = np.empty((len(answers), len(classes)))
         if answers:
-            places = [self._places.get(str(key), -1) for key in answers[0]]
-            if len(places) != len(self._places) or -1 in places:
+            keys = list(map(str, answers[0]))
+            if sorted(keys) != sorted(classes):
                 raise ModelError(
                     "The model returns classes that its file does not name.",
                     remedy="Export the model again.",
                 )
-            columns[:, places] = [list(row.values()) for row in answers]
-        return columns
+            columns[:, [classes.index(key) for key in keys]] = [
+                list(row.values()) for row in answers
+            ]
+        return BY_KIND[kind](columns)
 
 
 def open_onnx(path: Path, *, output: str = "") -> OnnxModel:
@@ -223,14 +185,12 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
     takes = taken(runner.tensors)
     chosen, candidates = choose_output(path, session, output)
     answer = meaning_of(path, runner, graph, chosen)
-    network, sentence = _network(runner, graph, answer)
     card = ModelCard(
         path=str(path),
         sha256=sha256(path),
         format="ONNX model",
         summary=f"ONNX model of {inside.nodes:,} operations"
-        + (f", written by {inside.producer}" if inside.producer else "")
-        + f".{sentence}",
+        + (f", written by {inside.producer}." if inside.producer else "."),
         takes=takes.takes,
         inputs=takes.inputs,
         named=takes.named,
@@ -238,27 +198,31 @@ def _opened(path: Path, data: bytes, inside: Outline, graph: Graph, output: str)
         scores=answer.scores,
         saved_with=inside.producer,
         warnings=(*warnings, *answer.warnings),
-        can=_can(inside, takes.accepts, answer, dense=network is not None),
         accepts=takes.accepts,
         outputs=candidates,
         output=answer.name,
         hints=_hints(inside.notes, takes.inputs, answer.classes),
     )
-    if network is not None:
-        dense = DenseNetwork(card, network.layers, network.centre)
-        opened = OnnxModel(card, runner, answer, dense)
-        opened.roundings = _roundings(network, graph)
+    opened = OnnxModel(card, runner, answer)
+    plain = _plain(opened, graph)
+    can = _can(inside, takes.accepts, answer, dense=plain is not None)
+    opened.card = msgspec.structs.replace(card, can=can)
+    if plain is None:
+        single = [tensor.name for tensor in runner.tensors if tensor.kind is np.float32]
+        opened.forest = forest_of(graph, answer.name, single, answer.scores)
         return opened
-    single = [tensor.name for tensor in runner.tensors if tensor.kind is np.float32]
-    forest = forest_of(graph, answer.name, single, answer.scores)
-    return OnnxModel(card, runner, answer, forest=forest)
+    sentence = network_sentence(plain.widths, plain.weights)
+    opened.card = msgspec.structs.replace(opened.card, summary=f"{card.summary} {sentence}")
+    opened.network = DenseNetwork(opened.card, plain.layers, plain.centre)
+    opened.roundings = _roundings(plain, graph)
+    return opened
 
 
-def _network(runner: Asked, graph: Graph, answer: OutputMeaning) -> tuple[Plain | None, str]:
-    """Read the model as dense layers, and describe them; none where they would answer otherwise."""
-    tensors = runner.tensors
+def _plain(opened: OnnxModel, graph: Graph) -> Plain | None:
+    """Read the model as dense layers; none where they would answer otherwise."""
+    answer, tensors = opened.answer, opened.runner.tensors
     if answer.scores == "labels" or any(tensor.text for tensor in tensors):
-        return None, ""
+        return None
     names = [tensor.name for tensor in tensors]
     learnt: Learnt = "values" if answer.scores == "values" else ""
     try:
@@ -266,12 +230,11 @@ def _network(runner: Asked, graph: Graph, answer: OutputMeaning) -> tuple[Plain 
         plain = _in_order(plain, order, tensors)
         # operations in an unusual place have constants of unusual shapes
     except (NotPlainError, IndexError, ValueError):
-        return None, ""
+        return None
     # weights may be too large for what they meet; then both do not agree
     with np.errstate(all="ignore"):
-        if plain.classes != len(answer.classes) or not _agree(plain, runner, answer):
-            return None, ""
-    return plain, f" {network_sentence(plain.widths, plain.weights)}"
+        agrees = plain.classes == len(answer.classes) and _agree(plain, opened)
+    return plain if agrees else None
 
 
 def _roundings(plain: Plain, graph: Graph) -> int | None:
@@ -297,20 +260,16 @@ def _roundings(plain: Plain, graph: Graph) -> int | None:
         return None
     if plain.centre is None and stands(first.weights):
         return 0
-    scales = _scales(graph, first.weights.shape[0])
-    if scales is None:
+    scale = _scale(graph, len(first.weights))
+    if scale is None:
         return None
     # the constant that is taken off is exact in double precision, but for its last bits
-    scaled = [
-        (each * scale[:, None]).astype(np.float32)
-        for each in numbers
-        if each.shape == first.weights.shape
-        for scale in scales
-    ]
+    same = [each for each in numbers if each.shape == first.weights.shape]
+    scaled = [(each * scale[:, None]).astype(np.float32) for each in same]
     return 4 if any(np.array_equal(each, first.weights) for each in scaled) else None
 
 
-def _scales(graph: Graph, width: int) -> list[NDArray[np.float64]] | None:
+def _scale(graph: Graph, width: int) -> NDArray[np.float64] | None:
     """Return what the inputs are multiplied by after a constant was taken off, and before layers.
 
     ``None`` where something else happens to them first.
@@ -332,7 +291,7 @@ def _scales(graph: Graph, width: int) -> list[NDArray[np.float64]] | None:
             scale = np.broadcast_to(constant.ravel().astype(np.float64), (width,))
     if operations not in (["Sub"], ["Sub", "Div"], ["Sub", "Mul"], ["Add", "Div"], ["Add", "Mul"]):
         return None
-    return [scale]
+    return scale
 
 
 def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> Plain:
@@ -356,21 +315,9 @@ def _in_order(plain: Plain, order: Sequence[str], tensors: Sequence[Tensor]) -> 
     )
 
 
-def _agree(plain: Plain, runner: Asked, answer: OutputMeaning) -> bool:
+def _agree(plain: Plain, opened: OnnxModel) -> bool:
     """Whether both ways answer alike about made-up rows, as far apart as the first layer sees."""
-    card = ModelCard(
-        path="",
-        sha256="",
-        format="",
-        summary="",
-        takes=Takes.MATRIX,
-        inputs=(),
-        named=False,
-        classes=answer.classes,
-        scores=answer.scores,
-    )
-    network = DenseNetwork(card, plain.layers, plain.centre)
-    model = OnnxModel(card, runner, answer)
+    network = DenseNetwork(opened.card, plain.layers, plain.centre)
     steepest = np.abs(plain.layers[0].weights).max(axis=1).astype(np.float64)
     spread = 1 / np.where(steepest > 0, steepest, 1)
     rng = np.random.default_rng(1)
@@ -378,10 +325,10 @@ def _agree(plain: Plain, runner: Asked, answer: OutputMeaning) -> bool:
         matrix = rng.normal(size=(TRIED_ROWS, len(spread))) * size
         if plain.centre is not None:
             matrix += plain.centre
-        if any(np.dtype(tensor.kind).kind != "f" for tensor in runner.tensors):
+        if any(np.dtype(tensor.kind).kind != "f" for tensor in opened.runner.tensors):
             matrix = np.clip(np.round(matrix), 0, 1)
         try:
-            expected = model.scores(list(matrix.T))
+            expected = opened.scores(list(matrix.T))
         except ModelError:
             return False
         found = network.matrix_scores(matrix)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import first_line, from_classes, from_probabilities
+from fairdesk.models.decisions.outputs import first_line, from_labels, from_probabilities
 from fairdesk.models.decisions.tensors import Tensor, fill
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Inputs, ModelCard, Takes
@@ -105,18 +105,12 @@ class Converted:
     """
 
     def __init__(self, card: ModelCard, content: bytes) -> None:
-        self._card = card
-        self._places = {name: place for place, name in enumerate(card.classes)}
+        self.card = card
         self._session, _ = session_of(Path("model.onnx"), content)
         self._tensors = [
             Tensor(each.name, KINDS[each.type], tuple(each.shape[1:]))
             for each in self._session.get_inputs()
         ]
-
-    @property
-    def card(self) -> ModelCard:
-        """That of the estimator."""
-        return self._card
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
@@ -135,12 +129,9 @@ class Converted:
                 why=f"ONNX Runtime reported: {first_line(error)}",
                 remedy="Use model.joblib or model.skops.",
             ) from error
-        if self._card.scores == "probabilities":
+        if self.card.scores == "probabilities":
             return from_probabilities(scores[0])
-        places = [self._places.get(str(value), -1) for value in np.ravel(decided).tolist()]
-        if -1 in places:
-            raise ModelError("Its classes differ from those of the estimator.")
-        return from_classes(np.array(places, dtype=np.intp), len(self._places))
+        return from_labels(np.ravel(decided).tolist(), self.card.classes)
 
 
 def nodes_in(estimator: Any) -> int:  # noqa: ANN401 - any of scikit-learn's kind

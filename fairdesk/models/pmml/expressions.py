@@ -19,6 +19,7 @@ from fairdesk.models.pmml.fields import (
     missing_in,
     parsed,
 )
+from fairdesk.models.pmml.predicates import combined
 
 Float64 = NDArray[np.float64]
 
@@ -171,21 +172,10 @@ def _logical(name: str, columns: list[Column]) -> Column:
         first, *others = columns
         found = np.logical_or.reduce([_equal(first, other) for other in others])
         return _truth(found == (name == "isIn"), first.missing)
-    return _connected(name, [_verdict(column) for column in columns])
-
-
-def _connected(name: str, verdicts: list[tuple[Mask, Mask]]) -> Column:
-    true, unknown = verdicts[0]
     if name == "not":
+        true, unknown = _verdict(*columns)
         return _truth(~true, unknown)
-    for also, open_too in verdicts[1:]:
-        if name == "and":
-            false = (~true & ~unknown) | (~also & ~open_too)
-            true, unknown = true & also, (unknown | open_too) & ~false
-        else:
-            true = true | also
-            unknown = (unknown | open_too) & ~true
-    return _truth(true, unknown)
+    return _truth(*combined(name, [_verdict(column) for column in columns]))
 
 
 def _nothing(values: NDArray[np.float64] | NDArray[np.object_]) -> NDArray[np.object_]:

@@ -44,7 +44,7 @@ class PmmlModel:
             for each in model.treatments
             if each.active and each.name in dictionary.fields
         ]
-        self._card = self._made_card(path, root)
+        self.card = self._made_card(path, root)
 
     def _made_card(self, path: Path, root: Element) -> ModelCard:
         model = self.model
@@ -82,11 +82,6 @@ class PmmlModel:
             hints=Hints(target=model.target),
         )
 
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
-
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
         rows = len(inputs[0]) if inputs else 0
@@ -98,7 +93,7 @@ class PmmlModel:
             scope = around(self._dictionary, self.model, columns, rows)
             answer = self.model.answer(self.model.scope(scope))
         except NotReadError as error:
-            raise _not_read(Path(self._card.path), error) from error
+            raise _not_read(Path(self.card.path), error) from error
         return self._scores(answer)
 
     def _scores(self, answer: Answer) -> Scores:
@@ -107,7 +102,7 @@ class PmmlModel:
             return from_values(answer.scores[:, 0])
         chosen = answer.chosen
         none = chosen < 0
-        if self._card.scores == "labels":
+        if self.card.scores == "labels":
             scores = from_classes(np.where(none, 0, chosen), len(classes))
         elif len(classes) == 2:
             scores = of_two(answer.scores[:, 1:], (chosen == 1)[:, None])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -83,7 +83,7 @@ def compiled(element: Element, kinds: Mapping[str, Kind]) -> Predicate:
     kind = element.get("booleanOperator")
     if not parts or kind not in ("and", "or", "xor", "surrogate"):
         raise NotReadError(f"predicates that are combined by “{kind}”")
-    return lambda scope, rows: _combined(kind, [part(scope, rows) for part in parts])
+    return lambda scope, rows: combined(kind, [part(scope, rows) for part in parts])
 
 
 def _simple(element: Element, kinds: Mapping[str, Kind]) -> Predicate:
@@ -146,23 +146,20 @@ def _kind(field: str, kinds: Mapping[str, Kind]) -> Kind:
     return kinds[field]
 
 
-def _combined(kind: str, parts: list[Verdict]) -> Verdict:
+def combined(kind: str, parts: Sequence[Verdict]) -> Verdict:
+    """Combine verdicts by ``and``, ``or``, ``xor`` or ``surrogate``."""
     true, unknown = parts[0]
-    true, unknown = true.copy(), unknown.copy()
     for also, open_too in parts[1:]:
-        false, also_false = ~true & ~unknown, ~also & ~open_too
+        either = unknown | open_too
         if kind == "and":
-            either = false | also_false
-            true &= also
-            unknown = ~either & (unknown | open_too)
+            false = (~true & ~unknown) | (~also & ~open_too)
+            true, unknown = true & also, either & ~false
         elif kind == "or":
-            true |= also
-            unknown = ~true & (unknown | open_too)
+            true = true | also
+            unknown = either & ~true
         elif kind == "xor":
-            unknown |= open_too
-            true = (true ^ also) & ~unknown
+            true, unknown = (true ^ also) & ~either, either
         else:
             # the next one decides where all before are unknown
-            true = np.where(unknown, also, true)
-            unknown = unknown & open_too
+            true, unknown = np.where(unknown, also, true), unknown & open_too
     return true, unknown

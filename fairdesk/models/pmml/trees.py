@@ -1,9 +1,10 @@
-"""Tree models: walked node by node where a value is missing, as arrays of splits elsewhere."""
+"""Tree models, as arrays of splits; for rows with missing cells, as others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from fairdesk.models.pmml.predicates import (
     predicate_of,
     split_of,
 )
-from fairdesk.models.structure import Decides, Forest, sums
+from fairdesk.models.structure import Forest, sums
 
 #: What is done where a value is missing, of the ways that are read.
 _STRATEGIES = ("none", "lastPrediction", "nullPrediction", "defaultChild")
@@ -144,51 +145,58 @@ def _answer(node: Element, places: dict[str, int], before: Float64, *, votes: bo
 class Trees:
     """Trees over the same fields, whose answers are added up.
 
-    Raises
-    ------
-    NotReadError
-        When a predicate is not read.
+    Rows with a missing cell go through arrays of their own, in which each question that may be
+    unknown is asked before whether it is.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        They.
+    weights : sequence of float
+        What the answers of each count.
+    known : Definitions
+        The kinds of fields.
     """
 
     def __init__(self, trees: Sequence[Tree], weights: Sequence[float], known: Definitions) -> None:
         self.trees = tuple(trees)
-        self.weights = tuple(weights)
+        self._weights = tuple(weights)
         self._kinds: dict[str, Kind] = known.kinds
         self._predicates: dict[int, Predicate] = {}
-        self.columns: dict[str | tuple[object, ...], Predicate | str] = {}
-        self._arrays = _Arrays(self)
-        for tree, weight in zip(self.trees, self.weights, strict=True):
-            self._arrays.plant(tree, weight)
-        self.fields = tuple(self._arrays.fields)
-        self.forest = self._arrays.forest("value")
+        self._whole = _Arrays(self, missing=False)
+        self._with_missing: _Arrays | None = None
 
     def sums(self, scope: Scope) -> Float64:
         """Add up the answers: ``(n, k + 1)``; NaN where a tree has none."""
         missing = np.zeros(scope.rows, bool)
-        for name in self.fields:
+        for name in self._whole.fields:
             missing |= scope.column(name).missing
-        total = np.empty((scope.rows, self.forest.value.shape[1]))
-        whole = np.flatnonzero(~missing)
-        for start in range(0, len(whole), _ROWS):
-            rows = whole[start : start + _ROWS]
-            total[rows] = sums(self.forest, self.matrix(scope, rows))
-        rows = np.flatnonzero(missing)
-        if rows.size:
-            total[rows] = sum(
-                weight * self._walked(tree, scope, rows)
-                for tree, weight in zip(self.trees, self.weights, strict=True)
+        total = np.empty((scope.rows, self._whole.width + 1))
+        self._add_up(self._whole, scope, np.flatnonzero(~missing), total)
+        if missing.any():
+            self._with_missing = self._with_missing or _Arrays(self, missing=True)
+            self._add_up(self._with_missing, scope, np.flatnonzero(missing), total)
+        if total[:, -1].any():
+            raise ModelError(
+                "The model does not specify what to do when a cell is missing.",
+                why="Its tree names no child node for such rows, although it states that it does.",
+                remedy="Exclude rows with missing cells.",
             )
-        return total
+        return total[:, :-1]
 
-    def matrix(self, scope: Scope, rows: Places) -> Float64:
-        """Make the columns that splits look at: numbers, and 1 where a predicate is false."""
-        made = np.empty((len(rows), len(self.columns)))
-        for place, column in enumerate(self.columns.values()):
-            if isinstance(column, str):
-                made[:, place] = scope.column(column).values[rows]
-            else:
-                made[:, place] = ~column(scope, rows)[0]
-        return made
+    @staticmethod
+    def _add_up(arrays: _Arrays, scope: Scope, places: Places, total: Float64) -> None:
+        for start in range(0, len(places), _ROWS):
+            rows = places[start : start + _ROWS]
+            matrix = np.empty((len(rows), len(arrays.columns)))
+            for at, column in enumerate(arrays.columns.values()):
+                matrix[:, at] = column(scope, rows)
+            total[rows] = sums(arrays.forest, matrix)
+
+    def plant(self, arrays: _Arrays) -> None:
+        """Add all trees to arrays."""
+        for tree, weight in zip(self.trees, self._weights, strict=True):
+            arrays.plant(tree, weight)
 
     def predicate(self, element: Element) -> Predicate:
         """Make a predicate once."""
@@ -200,151 +208,128 @@ class Trees:
         """Return the split of a number that a predicate is."""
         return split_of(element, self._kinds)
 
-    def _walked(self, tree: Tree, scope: Scope, rows: Places) -> Float64:
-        answers = np.full((len(rows), len(tree.root.answer)), np.nan)
-        true, unknown = self.predicate(tree.root.predicate)(scope, rows)
-        waiting = [(tree.root, np.flatnonzero(true & ~unknown))]
-        while waiting:
-            node, places = waiting.pop()
-            if not node.children:
-                answers[places] = node.answer
-                continue
-            for child in node.children:
-                true, unknown = self.predicate(child.predicate)(scope, rows[places])
-                waiting.append((child, places[true & ~unknown]))
-                stop = unknown & (tree.missing != "none")
-                self._lost(tree, node, places[stop], answers, waiting)
-                places = (
-                    places[~true & ~stop] if tree.missing != "none" else places[~true | unknown]
-                )
-            if tree.falls_back:
-                answers[places] = node.answer
-        return answers
 
-    @staticmethod
-    def _lost(
-        tree: Tree, node: Node, places: Places, answers: Float64, waiting: list[tuple[Node, Places]]
-    ) -> None:
-        """Decide about the rows for which a predicate is unknown."""
-        if not places.size or tree.missing == "nullPrediction":
-            return
-        if tree.missing == "lastPrediction":
-            answers[places] = node.answer
-        elif node.default >= 0:
-            waiting.append((node.children[node.default], places))
-        else:
-            raise ModelError(
-                "The model does not specify what to do when a cell is missing.",
-                why="Its tree names no child node for such rows, although it states that it does.",
-                remedy="Exclude rows with missing cells.",
-            )
+#: Where the number of a node is noted that is made later: a side of a question.
+_Sides = list[tuple[list[int], int]]
 
 
 class _Arrays:
-    """Trees as arrays while they are gathered: each question is answered by yes (left) or no."""
+    """Trees as arrays: each question is answered by yes (left) or no.
 
-    def __init__(self, owner: Trees) -> None:
+    Beside its answer a leaf has a number that is 1 where the tree promises a child for missing
+    cells and names none.
+
+    Attributes
+    ----------
+    columns : dict
+        What splits look at, in order: numbers, and 0 where a predicate is true.
+    fields : dict
+        The fields that are looked at.
+    """
+
+    def __init__(self, owner: Trees, *, missing: bool) -> None:
         self._owner = owner
+        self._missing = missing
+        self.width = len(owner.trees[0].root.answer)
         self.fields: dict[str, None] = {}
-        self._column: list[int] = []
-        self._threshold: list[float] = []
+        self.columns: dict[object, Callable[[Scope, Places], NDArray[Any]]] = {}
+        self._places: dict[object, int] = {}
+        self._nodes: list[tuple[int, float, bool, Float64]] = []
         self._left: list[int] = []
         self._right: list[int] = []
-        self._value: list[Float64] = []
         self._roots: list[int] = []
-        self._places: dict[str | tuple[object, ...], int] = {}
-        self._width = 0
+        owner.plant(self)
+        column, threshold, missing_left, value = zip(*self._nodes, strict=True)
+        self.forest = Forest(
+            column=np.array(column, np.int64),
+            left=np.array(self._left, np.int64),
+            right=np.array(self._right, np.int64),
+            threshold=np.array(threshold, np.float64),
+            missing_left=np.array(missing_left, bool),
+            value=np.array(value, np.float64),
+            roots=np.array(self._roots, np.int64),
+            base=np.zeros(self.width + 1),
+            decides="value",
+            slack=0.0,
+        )
 
     def plant(self, tree: Tree, weight: float) -> None:
         """Add a tree."""
-        self._width = len(tree.root.answer)
-        none = np.full(self._width, np.nan)
-        # where to write the number of the node that is made: a side of a question
-        waiting: list[tuple[Node, list[int], int]] = []
+        none = np.full(self.width, np.nan)
         roots = [0]
+        waiting: list[tuple[Node, _Sides]] = []
         if tree.root.predicate.tag == "True":
-            waiting.append((tree.root, roots, 0))
+            waiting.append((tree.root, [(roots, 0)]))
         else:
-            roots[0] = self._question(tree.root.predicate)
-            yes, no = self._sides(roots[0], tree.root.predicate)
-            waiting.append((tree.root, *yes))
-            no[0][no[1]] = self._leaf(none)
+            yes, no = self._question(tree.root.predicate, [(roots, 0)])
+            waiting.append((tree.root, yes))
+            self._leaf(none, no)
         while waiting:
-            node, side, at = waiting.pop()
+            node, sides = waiting.pop()
+            answer = node.answer * weight
             if not node.children:
-                side[at] = self._leaf(node.answer * weight)
+                self._leaf(answer, sides)
                 continue
-            for place, child in enumerate(node.children):
-                if child.predicate.tag == "False":
-                    continue
-                last = place == len(node.children) - 1
-                certain = child.predicate.tag == "True" or (
-                    last and place == 1 and _opposite(node.children[0].predicate, child.predicate)
-                )
-                if certain:
-                    waiting.append((child, side, at))
+            unknown: _Sides = []
+            reached: list[_Sides] = []
+            for child in node.children:
+                reached.append(sides)
+                if child.predicate.tag == "True" or (
+                    not self._missing
+                    and len(node.children) == len(reached) == 2
+                    and _opposite(node.children[0].predicate, child.predicate)
+                ):
+                    sides = []
                     break
-                side[at] = self._question(child.predicate)
-                (left, left_at), (side, at) = self._sides(side[at], child.predicate)
-                waiting.append((child, left, left_at))
+                if self._missing and tree.missing != "none":
+                    lost, sides = self._question(child.predicate, sides, unknown=True)
+                    unknown += lost
+                reached[-1], sides = self._question(child.predicate, sides)
+            waiting += zip(node.children, reached, strict=False)
+            self._leaf(answer if tree.falls_back else none, sides)
+            if unknown and tree.missing == "defaultChild" and node.default >= 0:
+                waiting.append((node.children[node.default], unknown))
+            elif tree.missing == "defaultChild":
+                self._leaf(none, unknown, lost=True)
             else:
-                side[at] = self._leaf(node.answer * weight if tree.falls_back else none)
+                self._leaf(answer if tree.missing == "lastPrediction" else none, unknown)
         self._roots.append(roots[0])
 
-    def _question(self, predicate: Element) -> int:
-        """Add a node that asks a predicate; gives its number."""
+    def _question(
+        self, predicate: Element, sides: _Sides, *, unknown: bool = False
+    ) -> tuple[_Sides, _Sides]:
+        """Add a node that asks a predicate, or whether it is unknown: return both its sides."""
         owner = self._owner
-        split = owner.split(predicate)
-        key: str | tuple[object, ...]
-        made: str | Predicate
-        if split is not None:
-            key, made, threshold = split.field, split.field, split.threshold
-            self.fields[split.field] = None
+        split = None if unknown else owner.split(predicate)
+        threshold, above, key = 0.5, False, (unknown, *_key(predicate))
+        if split is None:
+            asked = owner.predicate(predicate)
+            self.columns.setdefault(key, lambda scope, rows: ~asked(scope, rows)[unknown])
         else:
-            key, made, threshold = _key(predicate), owner.predicate(predicate), 0.5
-            for each in predicate.everything():
-                if each.tag in PREDICATES and each.get("field"):
-                    self.fields[each.get("field")] = None
-        owner.columns.setdefault(key, made)
-        self._column.append(self._places.setdefault(key, len(self._places)))
-        self._threshold.append(threshold)
-        return self._node(np.zeros(self._width))
+            threshold, above, key = split.threshold, split.above, (split.field,)
+            name = split.field
+            self.columns.setdefault(key, lambda scope, rows: scope.column(name).values[rows])
+        for each in predicate.everything():
+            if each.tag in PREDICATES and each.get("field"):
+                self.fields[each.get("field")] = None
+        place = self._places.setdefault(key, len(self._places))
+        # a missing number makes a comparison untrue
+        number = self._node((place, threshold, above, np.zeros(self.width + 1)), sides)
+        yes, no = [(self._left, number)], [(self._right, number)]
+        return (no, yes) if above else (yes, no)
 
-    def _sides(
-        self, number: int, predicate: Element
-    ) -> tuple[tuple[list[int], int], tuple[list[int], int]]:
-        """Return where the nodes behind a question are noted: of those it is true of, and not."""
-        split = self._owner.split(predicate)
-        yes, no = (self._left, number), (self._right, number)
-        return (no, yes) if split is not None and split.above else (yes, no)
+    def _leaf(self, value: Float64, sides: _Sides, *, lost: bool = False) -> None:
+        if sides:
+            self._node((-1, 0.0, False, np.append(value, lost)), sides)
 
-    def _leaf(self, value: Float64) -> int:
-        self._column.append(-1)
-        self._threshold.append(0.0)
-        return self._node(value)
-
-    def _node(self, value: Float64) -> int:
-        number = len(self._value)
+    def _node(self, node: tuple[int, float, bool, Float64], sides: _Sides) -> int:
+        number = len(self._nodes)
+        self._nodes.append(node)
         self._left.append(number)
         self._right.append(number)
-        self._value.append(value)
+        for side, at in sides:
+            side[at] = number
         return number
-
-    def forest(self, decides: Decides) -> Forest:
-        """Return all trees as one forest."""
-        count = len(self._column)
-        return Forest(
-            column=np.array(self._column, np.int64),
-            left=np.array(self._left, np.int64),
-            right=np.array(self._right, np.int64),
-            threshold=np.array(self._threshold, np.float64),
-            missing_left=np.zeros(count, bool),
-            value=np.array(self._value, np.float64).reshape(count, self._width),
-            roots=np.array(self._roots, np.int64),
-            base=np.zeros(self._width),
-            decides=decides,
-            slack=0.0,
-        )
 
 
 def _key(element: Element) -> tuple[object, ...]:

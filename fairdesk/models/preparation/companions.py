@@ -87,12 +87,7 @@ class DescribedModel:
 
     def __init__(self, opened: OpenedModel, card: ModelCard) -> None:
         self.described = opened
-        self._card = card
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
+        self.card = card
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""

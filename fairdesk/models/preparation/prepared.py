@@ -48,12 +48,7 @@ class PreparedModel:
     def __init__(self, opened: OpenedModel, before: Sequence[tuple[str, Any]]) -> None:
         self.opened = opened
         self.before = list(before)
-        self._card = _card(opened.card, self.before)
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
+        self.card = _card(opened.card, self.before)
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
@@ -61,7 +56,7 @@ class PreparedModel:
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        return self._answer(rows_for(self._card, inputs))
+        return self._answer(rows_for(self.card, inputs))
 
     def structure(self) -> ModelStructure:
         """Return what is inside, transformers included.
@@ -77,8 +72,8 @@ class PreparedModel:
 
         behind = getattr(self.opened, "structure_behind", None)
         if behind is not None:
-            return cast("ModelStructure", behind(self.before, self._card))
-        return sources_of(self.before, self._card).before(structure_of(self.opened))
+            return cast("ModelStructure", behind(self.before, self.card))
+        return sources_of(self.before, self.card).before(structure_of(self.opened))
 
     def _answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
         made = self.made(rows)

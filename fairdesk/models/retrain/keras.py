@@ -21,12 +21,10 @@ from __future__ import annotations
 import inspect
 import shutil
 import tempfile
-import warnings
 import weakref
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, cast
 
@@ -35,7 +33,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.decisions.tensors import fill, fill_matrix, taken
 from fairdesk.models.dense.chain import Learnt
 from fairdesk.models.dense.layers import DenseNetwork
@@ -49,6 +46,7 @@ from fairdesk.models.keras.tensorflow import (
     tensorflow,
 )
 from fairdesk.models.model import MatrixModel, ModelCard, OpenedModel, Takes
+from fairdesk.models.retrain.losses import training_errors
 from fairdesk.results.events import Scores
 
 if TYPE_CHECKING:
@@ -310,7 +308,7 @@ def refit_keras(
     """
     card = model.card
     steps = training.epochs * -(-len(training_set.targets) // training.batch)
-    with _memory_errors(len(training_set.targets)):
+    with _errors(len(training_set.targets)):
         network = _network(
             card.path,
             card.sha256,
@@ -324,7 +322,7 @@ def refit_keras(
     rng = np.random.default_rng(seed)
     best, best_weights, waited = np.inf, network.model.get_weights(), 0
     for epoch in range(1, training.epochs + 1):
-        with _memory_errors(len(training_set.targets)):
+        with _errors(len(training_set.targets)):
             loss = network.epoch(taught, training.batch, rng)
             if held.weight:
                 loss = network.loss_on(held) if np.isfinite(loss) else loss
@@ -337,7 +335,7 @@ def refit_keras(
         yield epoch, training.epochs
         if waited >= training.patience:
             break
-    with _memory_errors(len(training_set.targets)):
+    with _errors(len(training_set.targets)):
         network.model.set_weights(best_weights)
         again = _opened_again(network.model, model)
         alike = np.ptp(_scores(again, training_set.given), axis=0).max() == 0
@@ -346,42 +344,18 @@ def refit_keras(
     return again
 
 
+#: What TensorFlow raises while it trains.
+_errors = partial(
+    training_errors,
+    library="TensorFlow",
+    enough="Use fewer rows per batch, or close other programs.",
+)
+
+
 def _scores(model: OpenedModel, given: Any) -> Scores:  # noqa: ANN401 - a matrix or a list
     if model.card.takes is Takes.MATRIX:
         return cast("MatrixModel", model).matrix_scores(given)
     return model.scores(given)
-
-
-@contextmanager
-def _memory_errors(rows: int) -> Iterator[None]:
-    """Return what TensorFlow says in the auditor's words; what it only warns of is nobody's."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except ModelError:
-        raise
-    except MemoryError as error:
-        raise _no_memory(rows) from error
-    except Exception as error:
-        # any kind: TensorFlow and Keras raise their own, without a common base
-        if type(error).__name__ == "ResourceExhaustedError":
-            raise _no_memory(rows) from error
-        raise ModelError(
-            f"The network could not be trained with {rows:,} rows.",
-            why=f"TensorFlow reported: {first_line(error)}",
-            remedy=(
-                "Export the augmentation rows, and have the network trained with them where it "
-                "was made."
-            ),
-        ) from error
-
-
-def _no_memory(rows: int) -> ModelError:
-    return ModelError(
-        f"There is not enough memory to train the network with {rows:,} rows.",
-        remedy="Use fewer rows per batch, or close other programs.",
-    )
 
 
 def _diverged(what: str, training: Training) -> ModelError:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.errors import ModelError
+from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.model import Capability, ModelCard, OpenedModel
 from fairdesk.results.events import Rows
 
@@ -71,6 +76,46 @@ class TrainingBatch:
     given: Any
     targets: NDArray[np.int64]
     weights: NDArray[np.float64] | None = None
+
+
+#: What remains where a model cannot be trained here.
+EXPORT_ROWS = (
+    "Export the augmentation rows, and have the model trained with them where it was made."
+)
+
+
+@contextmanager
+def training_errors(
+    rows: int, library: str = "It", enough: str = "Close other programs.", also: str = ""
+) -> Iterator[None]:
+    """Raise as `ModelError` what a library raises while it trains; its warnings are dropped.
+
+    Parameters
+    ----------
+    library : str
+        Who reports.
+    enough : str
+        What to do where memory does not suffice.
+    also : str
+        What else may help.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except ModelError:
+        raise
+    except Exception as error:
+        # any kind: the model's own code runs, and libraries raise without a common base
+        if isinstance(error, MemoryError) or type(error).__name__ == "ResourceExhaustedError":
+            raise ModelError(
+                f"There is not enough memory to train the model with {rows:,} rows.", remedy=enough
+            ) from error
+        raise ModelError(
+            f"The model could not be trained with {rows:,} rows.",
+            why=f"{library} reported: {first_line(error)}",
+            remedy=EXPORT_ROWS + also,
+        ) from error
 
 
 def why_not(opened: OpenedModel) -> str:

@@ -46,7 +46,13 @@ from fairdesk.models.pickles.loading import load
 from fairdesk.models.preparation.companions import DescribedModel
 from fairdesk.models.preparation.estimators import is_estimator
 from fairdesk.models.preparation.prepared import PreparedModel
-from fairdesk.models.retrain.losses import Training, TrainingBatch, TrainingSet, why_not
+from fairdesk.models.retrain.losses import (
+    EXPORT_ROWS,
+    Training,
+    TrainingBatch,
+    TrainingSet,
+    why_not,
+)
 from fairdesk.results.events import Rows, Scores
 from fairdesk.results.mitigation import ModelFileName
 
@@ -86,10 +92,7 @@ def refit(
         raise ModelError(
             "This model cannot be retrained.",
             why=reason,
-            remedy=(
-                "Export the augmentation rows, and have the model trained with them where it was "
-                "made."
-            ),
+            remedy=EXPORT_ROWS,
         )
     _refuse_missing_classes(fed.opened.card, training_set)
     model = innermost(fed.opened)

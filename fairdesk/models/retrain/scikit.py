@@ -20,7 +20,6 @@ What is kept, and what is learnt anew:
 from __future__ import annotations
 
 import io
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import replace
@@ -31,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.outputs import first_line
 from fairdesk.models.preparation.estimators import alone
+from fairdesk.models.retrain.losses import training_errors
 from fairdesk.models.sklearn.file import ScikitModel, other_versions
 
 if TYPE_CHECKING:
@@ -84,28 +83,14 @@ def refit_scikit(model: ScikitModel, training_set: TrainingBatch, seed: int) -> 
 def _quietly(model: ScikitModel, rows: int) -> Iterator[None]:
     """Run an estimator's own code without its output and warnings; its errors are passed on."""
     heard = io.StringIO()
-    try:
-        with alone(), warnings.catch_warnings(), redirect_stdout(heard), redirect_stderr(heard):
-            warnings.simplefilter("ignore")
-            yield
-    except ModelError:
-        raise
-    except MemoryError as error:
-        raise ModelError(
-            f"There is not enough memory to train the model with {rows:,} rows.",
-            remedy="Close other programs, or audit with fewer rows.",
-        ) from error
-    except Exception as error:
-        # any kind: the estimator's own code runs
-        raise ModelError(
-            f"The model could not be trained with {rows:,} rows.",
-            why=f"It reported: {first_line(error)}",
-            remedy=(
-                "Export the augmentation rows, and have the model trained with them where it was "
-                "made."
-            )
-            + other_versions(model.card),
-        ) from error
+    enough = "Close other programs, or audit with fewer rows."
+    with (
+        training_errors(rows, enough=enough, also=other_versions(model.card)),
+        alone(),
+        redirect_stdout(heard),
+        redirect_stderr(heard),
+    ):
+        yield
 
 
 @contextmanager

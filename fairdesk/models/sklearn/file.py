@@ -65,15 +65,10 @@ class ScikitModel:
     """A model with scikit-learn's interface."""
 
     def __init__(self, card: ModelCard, estimator: Any, asked: Asked) -> None:  # noqa: ANN401 - any class that the file names
-        self._card = card
+        self.card = card
         self.estimator = estimator
         self.asked = asked
         self._places = {value: i for i, value in enumerate(asked.classes)}
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""
@@ -81,7 +76,7 @@ class ScikitModel:
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for one array per input; as `OpenedModel.scores`."""
-        return self.answer(rows_for(self._card, inputs))
+        return self.answer(rows_for(self.card, inputs))
 
     def answer(self, rows: Any) -> Scores:  # noqa: ANN401 - a matrix, a pandas frame or texts
         """Answer for rows in the form that the estimator takes.
@@ -104,16 +99,16 @@ class ScikitModel:
                 why=f"It reported: {first_line(error)}",
                 remedy="Check that each input is made from the right column; missing cells and "
                 "values that the model has never seen are other causes."
-                + other_versions(self._card),
+                + other_versions(self.card),
             ) from error
 
     def of(self, estimator: Any) -> ScikitModel:  # noqa: ANN401 - as above
         """Return another estimator, asked in the same way."""
-        return ScikitModel(self._card, estimator, replace(self.asked, estimator=estimator))
+        return ScikitModel(self.card, estimator, replace(self.asked, estimator=estimator))
 
     def structure(self) -> ModelStructure:
         """Return what is inside; see `fairdesk.models.sklearn.structure.structure_of_estimator`."""
-        return self.structure_behind((), self._card)
+        return self.structure_behind((), self.card)
 
     def structure_behind(
         self, before: Sequence[tuple[str, Any]], card: ModelCard
@@ -190,9 +185,8 @@ def looked_into(opened: OpenedModel) -> OpenedModel:
         return opened
     if not known:
         return opened
-    can = (*opened.card.can, Capability.LAYERS)
-    card = msgspec.structs.replace(opened.card, can=can)
-    return ScikitModel(card, opened.estimator, opened.asked)
+    opened.card = msgspec.structs.replace(opened.card, can=(*opened.card.can, Capability.LAYERS))
+    return opened
 
 
 def open_scikit(path: Path, *, trusted: bool = False, output: str = "") -> OpenedModel:
@@ -406,8 +400,8 @@ def _checked_on_sample(opened: ScikitModel, asked: Asked) -> ScikitModel:
         )
     except ModelError as error:
         note = f"It opened, but returned no output for a synthetic row. {error.why}"
-        card = msgspec.structs.replace(opened.card, warnings=(*opened.card.warnings, note))
-        return ScikitModel(card, asked.estimator, asked)
+        warnings = (*opened.card.warnings, note)
+        opened.card = msgspec.structs.replace(opened.card, warnings=warnings)
     return opened
 
 

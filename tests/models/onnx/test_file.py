@@ -695,8 +695,8 @@ def test_dense_networks_are_known_number_by_number(tmp_path, name):
     assert {Capability.LAYERS, Capability.GRADIENTS} <= set(opened.card.can)
     assert "Dense network 3-" in opened.card.summary
     scores = opened.matrix_scores(MATRIX)
-    values = (MATRIX if opened.centre is None else MATRIX - opened.centre).astype(np.float32)
-    for layer in opened.layers:
+    values = (MATRIX if opened.network.centre is None else MATRIX - opened.network.centre).astype(np.float32)
+    for layer in opened.network.layers:
         values = values @ layer.weights + layer.bias
         values = REFERENCES[layer.activation.name](values, layer.activation)
     np.testing.assert_allclose(values, scores, atol=2e-5)
@@ -732,7 +732,7 @@ def test_other_networks_do_not_claim_layers(tmp_path, steps):
     )
     opened = open_model(path)
     assert opened.card.can == (Capability.DECIDES, Capability.SCORES)
-    assert opened.layers == ()
+    assert opened.network is None
 
 
 def test_constants_of_keras_exports_are_turned_round_and_inputs_joined(tmp_path):
@@ -754,7 +754,7 @@ def test_constants_of_keras_exports_are_turned_round_and_inputs_joined(tmp_path)
     assert opened.card.inputs == ("debt", "age")
     assert Capability.LAYERS in opened.card.can
     np.testing.assert_allclose(
-        opened.layers[0].weights[:, 0], (weights.T[:, 1] - weights.T[:, 0])[::-1], atol=1e-6
+        opened.network.layers[0].weights[:, 0], (weights.T[:, 1] - weights.T[:, 0])[::-1], atol=1e-6
     )
 
 
