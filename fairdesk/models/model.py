@@ -389,6 +389,16 @@ class Model(Protocol):
         """Answer for ``(n, d)`` rows of domain codes: ``(n, k)`` as `OpenedModel.scores`."""
 
 
+def number_of(count: int, noun: str) -> str:
+    """Write how many there are: ``"1 tree"``, ``"1,200 trees"``."""
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def width_text(inputs: int, classes: int) -> str:
+    """Write what a model takes and gives: ``"13 inputs, 2 classes"``."""
+    return f"{number_of(inputs, 'input')}, {f'{classes:,} classes' if classes else 'one number'}"
+
+
 def labels(scores: Scores) -> NDArray[np.intp]:
     """Return the decided class of each row.
 

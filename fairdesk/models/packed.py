@@ -24,6 +24,15 @@ MOST_BYTES = 4 << 30
 DAMAGED = (OSError, EOFError, lzma.LZMAError, zlib.error, RuntimeError, ValueError)
 
 
+def flood(what: str) -> ModelError:
+    """Return the error for a file that unpacks to more than any model."""
+    return ModelError(
+        f"{what} unpacks to more than 4 gigabytes.",
+        why="No model of tabular data is as large; a file designed to fill the memory is.",
+        remedy="Ask for a smaller model.",
+    )
+
+
 class Bounded:
     """A stream that gives at most so many bytes, and takes no memory for what is not there.
 
@@ -66,11 +75,7 @@ class Bounded:
     def _took(self, piece: bytes) -> bytes:
         self._left -= len(piece)
         if self._left < 0:
-            raise ModelError(
-                "The file unpacks to more than 4 gigabytes.",
-                why="No model of tabular data is as large; a file designed to fill the memory is.",
-                remedy="Ask for a smaller model.",
-            )
+            raise flood("The file")
         return piece
 
 

@@ -351,21 +351,11 @@ def rounded_first(threshold: Float64) -> Float64:
     return np.where(even, middle, np.nextafter(middle, -np.inf))
 
 
-@dataclass(slots=True)
 class ForestBuilder:
-    """Trees while they are gathered: of each the arrays of `Forest`, with its own numbers."""
+    """Trees while they are gathered, the nodes of each with its own numbers."""
 
-    column: list[Numbers]
-    left: list[Numbers]
-    right: list[Numbers]
-    threshold: list[Float64]
-    missing_left: list[NDArray[np.bool_]]
-    value: list[Float64]
-
-    @classmethod
-    def empty(cls) -> ForestBuilder:
-        """Begin."""
-        return cls([], [], [], [], [], [])
+    def __init__(self) -> None:
+        self._trees: list[tuple[NDArray[Any], ...]] = []
 
     def plant(
         self,
@@ -378,13 +368,16 @@ class ForestBuilder:
         """Add a tree; ``column`` is below 0 in leaves, and what stands there else is ignored."""
         inner = column >= 0
         own = np.arange(len(column))
-        self.column.append(np.where(inner, column, -1).astype(np.int64))
-        self.left.append(np.where(inner, children[0], own).astype(np.int64))
-        self.right.append(np.where(inner, children[1], own).astype(np.int64))
-        # an infinite one tells only the missing from all others
-        self.threshold.append(np.clip(np.where(inner, threshold, 0.0), -_HUGE, _HUGE))
-        self.missing_left.append(inner & (missing_left == 1))
-        self.value.append(np.where(inner[:, None], 0.0, value))
+        tree = (
+            np.where(inner, column, -1).astype(np.int64),
+            np.where(inner, children[0], own).astype(np.int64),
+            np.where(inner, children[1], own).astype(np.int64),
+            # an infinite one tells only the missing from all others
+            np.clip(np.where(inner, threshold, 0.0), -_HUGE, _HUGE),
+            inner & (missing_left == 1),
+            np.where(inner[:, None], 0.0, value),
+        )
+        self._trees.append(tree)
 
     def forest(self, base: Float64, decides: Decides, unit: float) -> Forest:
         """Return all trees as one forest.
@@ -395,28 +388,37 @@ class ForestBuilder:
             ``(k,)``.
         decides : Decides
             As `Forest`.
+        unit : float
+            The unit roundoff of the precision in which the model adds up.
+
+        Raises
+        ------
+        OpaqueError
+            When there are no trees, or a number is not finite.
         """
-        lengths = [len(each) for each in self.column]
-        roots = np.concatenate([[0], np.cumsum(lengths)])[:-1].astype(np.int64)
-        if not lengths:
+        if not self._trees:
             raise OpaqueError("it has no trees")
-        most = sum(np.abs(each).max(axis=0) for each in self.value) + np.abs(base)
+        parts = list(zip(*self._trees, strict=True))
+        lengths = list(map(len, parts[0]))
+        roots = np.cumsum([0, *lengths[:-1]], dtype=np.int64)
+        column, left, right, threshold, missing_left, value = map(np.concatenate, parts)
+        shift = np.repeat(roots, lengths)
+        most = sum(np.abs(each).max(axis=0) for each in parts[-1]) + np.abs(base)
         terms = (len(lengths) + 8) * unit
-        forest = Forest(
-            column=np.concatenate(self.column),
-            left=np.concatenate([a + r for a, r in zip(self.left, roots, strict=True)]),
-            right=np.concatenate([a + r for a, r in zip(self.right, roots, strict=True)]),
-            threshold=np.concatenate(self.threshold),
-            missing_left=np.concatenate(self.missing_left),
-            value=np.concatenate(self.value),
+        if np.isnan(threshold).any() or not np.isfinite(value).all():
+            raise OpaqueError("some of its numbers are not finite")
+        return Forest(
+            column=column,
+            left=left + shift,
+            right=right + shift,
+            threshold=threshold,
+            missing_left=missing_left,
+            value=value,
             roots=roots,
             base=base,
             decides=decides,
             slack=float(terms / (1 - terms) * np.max(most)) + 2.0**-126,
         )
-        if np.isnan(forest.threshold).any() or not np.isfinite(forest.value).all():
-            raise OpaqueError("some of its numbers are not finite")
-        return forest
 
 
 class Sets:

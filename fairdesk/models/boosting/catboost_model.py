@@ -20,7 +20,14 @@ from fairdesk.models.decisions.outputs import (
     numbers_of,
     rejected,
 )
-from fairdesk.models.model import Capability, Inputs, ModelCard, Takes, as_matrix
+from fairdesk.models.model import (
+    Capability,
+    Inputs,
+    ModelCard,
+    Takes,
+    as_matrix,
+    number_of,
+)
 from fairdesk.results.events import Scores
 
 #: Losses of which the answers are shares of classes, also where no class has a name.
@@ -211,8 +218,7 @@ def _loss(text: str) -> str:
 def _card(path: Path, description: _Described) -> ModelCard:
     width = len(description.names)
     numbered = description.names == tuple(map(str, range(width)))
-    inputs = "1 input" if width == 1 else f"{width:,} inputs"
-    trees = "1 tree" if description.trees == 1 else f"{description.trees:,} trees"
+    inputs, trees = number_of(width, "input"), number_of(description.trees, "tree")
     answers = f"{len(description.classes):,} classes" if description.classes else "one number"
     named = f", {len(description.named):,} of them categories" if description.named else ""
     notes = []

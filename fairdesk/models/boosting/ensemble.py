@@ -6,7 +6,7 @@ refused here, before anything follows them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -156,20 +156,12 @@ def gathered(trees: Sequence[Tree], width: int, groups: int) -> tuple[Tree, ...]
             raise BrokenError(f"in tree {i + 1:,}, {fault}")
     both = np.zeros((2, width), np.bool_)
     for tree in trees:
-        inner = np.flatnonzero(tree.column >= 0)
-        for looks, nodes in zip(both, _by_split_kind(inner, list(tree.sets)), strict=True):
-            looks[tree.column[nodes]] = True
+        named = np.isin(np.arange(len(tree.column)), list(tree.sets))
+        both[0, tree.column[named]] = True
+        both[1, tree.column[~named & (tree.column >= 0)]] = True
     if both.all(axis=0).any():
         raise BrokenError("it uses one input both as a number and as a category")
     return tuple(trees)
-
-
-def _by_split_kind(
-    inner: NDArray[np.intp], sets: list[int]
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the nodes that look for numbers, and those that look for categories."""
-    named = np.isin(inner, sets)
-    return inner[~named], inner[named]
 
 
 def _fault(tree: Tree, width: int, groups: int) -> str:
@@ -190,6 +182,25 @@ def _fault(tree: Tree, width: int, groups: int) -> str:
         "a threshold is not a number": bool(np.isnan(tree.threshold[inner]).any()),
     }
     return next((fault for fault, found in faults.items() if found), "")
+
+
+def whole_number(
+    settings: Mapping[str, Any], name: str, most: int, default: int | None = None
+) -> int:
+    """Read a whole number, which may be written as a text.
+
+    Raises
+    ------
+    BrokenError
+        When it is none, or not from 0 to ``most``.
+    """
+    try:
+        count = int(str(settings.get(name, default))[:20])
+    except ValueError as error:
+        raise BrokenError(f"“{name}” is not a whole number") from error
+    if not 0 <= count <= most:
+        raise BrokenError(f"“{name}” is {count:,}")
+    return count
 
 
 def column_of(values: Any, name: str, kind: type, length: int | None = None) -> NDArray[Any]:  # noqa: ANN401 - any JSON
@@ -259,14 +270,18 @@ class UnsupportedError(Exception):
         self.remedy = remedy
 
 
-def unstated_categories(places: list[int], names: tuple[str, ...]) -> list[str]:
-    """Return the inputs whose categories have numbers that the file does not state."""
+def unstated_categories(reading: Reading) -> tuple[str, ...]:
+    """Return a note on inputs whose categories have numbers that the file does not state."""
+    if isinstance(reading.body, Linear):
+        return ()
+    places = [i for i in np.flatnonzero(reading.body.categorical) if i not in reading.codes]
     if not places:
-        return []
+        return ()
+    names = reading.names
     shown = ", ".join(f"“{names[i]}”" if names else f"input {i + 1}" for i in places[:6])
     more = f" and {len(places) - 6:,} more" if len(places) > 6 else ""
     note = (
         f"Categories are numbers in {shown}{more}, and the file does not say which is which: add "
         "one with the codes, {“column”: {“value”: 0, …}}."
     )
-    return [note]
+    return (note,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,9 @@ from fairdesk.models.boosting.ensemble import (
     UnsupportedError,
     column_of,
     gathered,
-    unstated_categories,
+    whole_number,
 )
+from fairdesk.models.model import number_of
 
 _VALUES, _PROBABILITIES = "values", "probabilities"
 _OBJECTIVES: dict[str, tuple[Link, str]] = {
@@ -56,8 +56,8 @@ def read_lightgbm(text: str) -> Reading:
     """
     header, *blocks = _TREE.split(text)
     settings = _settings(header)
-    groups = _count(settings, "num_tree_per_iteration", MOST_CLASSES)
-    width = _count(settings, "max_feature_idx", MOST_INPUTS) + 1
+    groups = whole_number(settings, "num_tree_per_iteration", MOST_CLASSES)
+    width = whole_number(settings, "max_feature_idx", MOST_INPUTS) + 1
     if "end of trees" not in text[-len(blocks[-1]) if blocks else 0 :]:
         raise BrokenError("it ends too early")
     sizes = settings.get("tree_sizes", "").split()
@@ -77,28 +77,18 @@ def read_lightgbm(text: str) -> Reading:
     if len(names) not in (0, width):
         raise BrokenError(f"it names {len(names):,} inputs, and has {width:,}")
     own = () if all(map(_NUMBERED.fullmatch, names)) else tuple(names)
-    codes, notes = _codes(text, settings, body, own)
-    if not settings.get("objective"):
-        notes.append("It was trained with a custom objective: its scores are used unchanged.")
+    codes = _codes(text, settings, body)
+    custom = "It was trained with a custom objective: its scores are used unchanged."
+    notes = () if settings.get("objective") else (custom,)
     classes = tuple(map(str, range(max(2, groups)))) if scores != _VALUES else ()
-    summary = "1 tree" if len(trees) == 1 else f"{len(trees):,} trees"
-    return Reading(body, scores, classes, own, "LightGBM", summary, codes, tuple(notes))
+    summary = number_of(len(trees), "tree")
+    return Reading(body, scores, classes, own, "LightGBM", summary, codes, notes)
 
 
 def _settings(text: str) -> dict[str, str]:
     """Read lines of the form ``name=value``, up to the first empty one."""
     lines = text.lstrip("\n").partition("\n\n")[0].splitlines()
     return {name: value for name, _, value in (line.partition("=") for line in lines)}
-
-
-def _count(settings: dict[str, str], name: str, most: int) -> int:
-    try:
-        count = int(settings.get(name, "")[:20])
-    except ValueError as error:
-        raise BrokenError(f"“{name}” is not a whole number") from error
-    if not 0 <= count <= most:
-        raise BrokenError(f"“{name}” is {count:,}")
-    return count
 
 
 def _objective(header: dict[str, str], groups: int) -> tuple[Link, str, float]:
@@ -133,7 +123,7 @@ def _tree(settings: dict[str, str], group: int) -> Tree:
             "Ask for the LGBMClassifier or LGBMRegressor itself, saved with joblib.dump(), or for "
             "a model trained without “linear_tree”.",
         )
-    leaves = _count(settings, "num_leaves", 1 << 31)
+    leaves = whole_number(settings, "num_leaves", 1 << 31)
     value = _doubles(settings, "leaf_value", leaves)
     if not leaves:
         raise BrokenError("a tree has no leaves")
@@ -203,9 +193,7 @@ def _whole(settings: dict[str, str], name: str, length: int | None = None) -> ND
     return column_of(_doubles(settings, name), name, np.int64, length)
 
 
-def _codes(
-    text: str, settings: dict[str, str], body: Ensemble, names: Sequence[str]
-) -> tuple[dict[int, dict[str, float]], list[str]]:
+def _codes(text: str, settings: dict[str, str], body: Ensemble) -> dict[int, dict[str, float]]:
     """Return the categories that the training table had, by their numbers.
 
     They stand in the order of the table's columns, and the header says of each input whether it
@@ -225,5 +213,4 @@ def _codes(
             texts = list(map(str, values)) if isinstance(values, list) else []
             if texts and len(set(texts)) == len(texts):
                 codes[place] = {each: float(i) for i, each in enumerate(texts)}
-    left = [place for place in looked if place not in codes]
-    return codes, unstated_categories(left, tuple(names))
+    return codes

@@ -29,6 +29,7 @@ from fairdesk.models.boosting.ensemble import (
     Reading,
     Tree,
     UnsupportedError,
+    unstated_categories,
 )
 from fairdesk.models.boosting.lightgbm_model import read_lightgbm
 from fairdesk.models.boosting.xgboost_model import decode, read_xgboost
@@ -45,6 +46,7 @@ from fairdesk.models.model import (
     OpenedModel,
     Takes,
     as_matrix,
+    width_text,
 )
 from fairdesk.models.structure import (
     CLOSE,
@@ -144,7 +146,7 @@ def read_of(ensemble: Ensemble, scores: str) -> Read:
     groups = len(ensemble.base)
     decides = _decides(scores, ensemble.link, groups)
     single = ensemble.precision is np.float32
-    grove, sets = ForestBuilder.empty(), Sets(ensemble.width)
+    grove, sets = ForestBuilder(), Sets(ensemble.width)
     for tree in ensemble.trees:
         if tree.zero_missing is not None and tree.zero_missing.any():
             raise OpaqueError("its trees treat a missing number as zero")
@@ -507,8 +509,6 @@ def _broken(name: str, why: str, saving: str) -> ModelError:
 def _card(path: Path, reading: Reading) -> ModelCard:
     width = reading.body.width
     names = reading.names or tuple(f"input {i + 1}" for i in range(width))
-    inputs = "1 input" if width == 1 else f"{width:,} inputs"
-    answers = f"{len(reading.classes):,} classes" if reading.classes else "one number"
     can = [Capability.DECIDES]
     can += [Capability.SCORES] if reading.scores != "labels" else []
     codes = {names[place]: own for place, own in reading.codes.items()}
@@ -516,7 +516,7 @@ def _card(path: Path, reading: Reading) -> ModelCard:
         path=str(path),
         sha256=sha256(path),
         format=f"{reading.saved_with} model",
-        summary=f"{reading.summary.capitalize()}, {inputs}, {answers}.",
+        summary=f"{reading.summary.capitalize()}, {width_text(width, len(reading.classes))}.",
         takes=Takes.MATRIX,
         inputs=names,
         named=bool(reading.names),
@@ -524,12 +524,11 @@ def _card(path: Path, reading: Reading) -> ModelCard:
         scores=reading.scores,
         read_as_data=True,
         saved_with=reading.saved_with if " " in reading.saved_with else "",
-        warnings=reading.notes,
+        warnings=(*reading.notes, *unstated_categories(reading)),
         can=tuple(can),
         accepts=("number",) * width,
-        hints=Hints(codes=codes, notes=_code_notes(codes)),
+        hints=Hints(
+            codes=codes,
+            notes=tuple(f"The model’s file has the codes of “{name}”." for name in codes),
+        ),
     )
-
-
-def _code_notes(codes: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(f"The model’s file has the codes of “{name}”." for name in codes)

@@ -21,8 +21,9 @@ from fairdesk.models.boosting.ensemble import (
     UnsupportedError,
     column_of,
     gathered,
-    unstated_categories,
+    whole_number,
 )
+from fairdesk.models.model import number_of
 
 #: How deeply containers may lie in each other. A model has seven levels.
 _MOST_DEPTH = 64
@@ -220,9 +221,9 @@ def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
     if objective not in _OBJECTIVES:
         raise UnsupportedError(f"it was trained with the objective “{objective[:80]}”", _EXPORT)
     link, scores = _OBJECTIVES[objective]
-    width = _count(settings, "num_feature", MOST_INPUTS)
-    groups = max(1, _count(settings, "num_class", MOST_CLASSES, 0))
-    if _count(settings, "num_target", 1 << 31, 1) > 1:
+    width = whole_number(settings, "num_feature", MOST_INPUTS)
+    groups = max(1, whole_number(settings, "num_class", MOST_CLASSES, 0))
+    if whole_number(settings, "num_target", 1 << 31, 1) > 1:
         raise UnsupportedError("it estimates several numbers at once", _EXPORT)
     if (groups > 1) != (link == "softmax"):
         raise BrokenError(f"{groups:,} classes do not match “{objective}”")
@@ -244,7 +245,7 @@ def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
         body = Ensemble(
             trees[:kept], width, base.astype(np.float64), np.float32, link, otherwise=True
         )
-        summary = "1 tree" if kept == 1 else f"{kept:,} trees"
+        summary = number_of(kept, "tree")
     if objective == "binary:logitraw":
         notes.append(
             "Its output is a score, not a probability: class 1 is decided above 0, which is "
@@ -252,7 +253,6 @@ def read_xgboost(document: Any) -> Reading:  # noqa: ANN401 - any JSON
         )
     codes = _codes(booster, width)
     names = _names(learner, width)
-    notes += _unstated_categories(body, codes, names)
     classes = _classes(attributes, max(2, groups)) if scores != _VALUES else ()
     return Reading(body, scores, classes, names, _version(document), summary, codes, tuple(notes))
 
@@ -262,18 +262,6 @@ def _part(document: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
     if not isinstance(found, kind):
         raise BrokenError(f"its part “{name}” is missing")
     return found
-
-
-def _count(settings: dict[str, Any], name: str, most: int, default: int | None = None) -> int:
-    """Read a whole number, which XGBoost writes as a text."""
-    value = settings.get(name, default)
-    try:
-        count = int(str(value)[:20])
-    except ValueError as error:
-        raise BrokenError(f"“{name}” is not a whole number") from error
-    if not 0 <= count <= most:
-        raise BrokenError(f"“{name}” is {count:,}")
-    return count
 
 
 def _base(settings: dict[str, Any], objective: str, groups: int) -> Float32:
@@ -326,7 +314,7 @@ def _trees(booster: dict[str, Any]) -> list[Tree]:
 def _tree(tree: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - any JSON
     tree = _part({"trees": tree}, "trees", dict)
     parameters = _part(tree, "tree_param", dict)
-    if _count(parameters, "size_leaf_vector", 1 << 31, 0) > 1:
+    if whole_number(parameters, "size_leaf_vector", 1 << 31, 0) > 1:
         raise UnsupportedError("each of its leaves has several outputs", _EXPORT)
     left = column_of(tree.get("left_children"), "left_children", np.int64)
     count = len(left)
@@ -334,7 +322,7 @@ def _tree(tree: Any, group: int, weight: np.float32) -> Tree:  # noqa: ANN401 - 
     def column(name: str, kind: type) -> NDArray[Any]:
         return column_of(tree.get(name), name, kind, count)
 
-    if _count(parameters, "num_nodes", 1 << 31, count) != count:
+    if whole_number(parameters, "num_nodes", 1 << 31, count) != count:
         raise BrokenError(f"a tree claims {parameters['num_nodes']} nodes and has {count:,}")
     inner = left >= 0
     right = column("right_children", np.int64)
@@ -389,7 +377,7 @@ def _kept(
     best = attributes.get("best_iteration") if isinstance(attributes, dict) else None
     if best is None:
         return trees, ""
-    rounds = _count({"best_iteration": best}, "best_iteration", 1 << 31) + 1
+    rounds = whole_number({"best_iteration": best}, "best_iteration", 1 << 31) + 1
     model = _model(booster)
     ends = model.get("iteration_indptr")
     if ends is not None and len(ends):
@@ -397,7 +385,7 @@ def _kept(
         count = int(ends[min(rounds, len(ends) - 1)])
     else:
         parameters = model.get("gbtree_model_param") or {}
-        count = rounds * groups * max(1, _count(parameters, "num_parallel_tree", 1 << 20, 1))
+        count = rounds * groups * max(1, whole_number(parameters, "num_parallel_tree", 1 << 20, 1))
     if not 0 < count < trees:
         return trees, ""
     if not wrapped:
@@ -478,16 +466,6 @@ def _texts(categories: dict[str, Any]) -> list[str]:
         content[start:end].decode()
         for start, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
     ]
-
-
-def _unstated_categories(
-    body: Ensemble | Linear, codes: dict[int, dict[str, float]], names: tuple[str, ...]
-) -> list[str]:
-    """Return the inputs whose categories have numbers that the file does not state."""
-    if isinstance(body, Linear):
-        return []
-    places = [i for i in np.flatnonzero(body.categorical).tolist() if i not in codes]
-    return unstated_categories(places, names)
 
 
 def _version(document: dict[str, Any]) -> str:

@@ -31,15 +31,9 @@ class Answer(msgspec.Struct, frozen=True):
 
     def onto(self, mapping: Mapping) -> Mapping:
         """Return a mapping with its answers meant so."""
-        return msgspec.structs.replace(
-            mapping,
-            favourable_class=self.favourable_class,
-            outcomes=self.outcomes,
-            together=self.together,
-            threshold=self.threshold,
-            beyond=self.beyond,
-            spread=self.spread,
-        )
+        meant = msgspec.structs.asdict(self)
+        del meant["clear"]
+        return msgspec.structs.replace(mapping, **meant)
 
 
 def answer_of(

@@ -251,7 +251,8 @@ def prediction_columns(table: Table, label: str) -> tuple[str, ...]:
     return tuple(
         column.name
         for column in table.columns
-        if column.name != label and (_surely(column.name) or _perhaps(column.name))
+        if column.name != label
+        and (_surely(column.name) or not _MAY_SAY.isdisjoint(name_parts(column.name)))
     )
 
 
@@ -336,7 +337,3 @@ def _numbers(
 def _surely(name: str) -> bool:
     parts = name_parts(name)
     return any(part in _SAYS_ALONE or part.startswith(_SAYS) for part in parts)
-
-
-def _perhaps(name: str) -> bool:
-    return not _MAY_SAY.isdisjoint(name_parts(name))

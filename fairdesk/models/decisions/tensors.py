@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,47 @@ def taken(tensors: Sequence[Tensor]) -> Taken:
         several = [f"{tensor.name} {i}" for i in range(1, tensor.width + 1)]
         inputs += several if tensor.width > 1 else [tensor.name]
     return Taken(Takes.COLUMNS, tuple(inputs), accepts, named=any(t.width == 1 for t in tensors))
+
+
+def is_length(length: object) -> bool:
+    """Whether a dimension of a tensor is told, and is a length."""
+    return isinstance(length, int) and length > 0
+
+
+def tail_of(path: Path, name: str, shape: Sequence[object]) -> tuple[int, ...]:
+    """Return the shape of an input after its rows; unknown lengths are those of one row.
+
+    Raises
+    ------
+    ModelError
+        When it is none of a table's rows.
+    """
+    tail = tuple(length if isinstance(length, int) and length > 0 else 1 for length in shape[1:])
+    if sum(length > 1 for length in tail) > 1 or max(tail, default=1) > MOST_INPUTS:
+        spelt = " × ".join(str(length or "any") for length in shape)
+        raise ModelError(
+            f"“{path.name}” takes an input “{name}” of the shape {spelt}.",
+            why="FairDesk sends one matrix of numbers, or one column per input.",
+            remedy="Export the model with one of the two.",
+        )
+    return tail
+
+
+def without_width(path: Path) -> ModelError:
+    """Return the error for a model that does not state how many inputs it takes."""
+    return ModelError(
+        f"“{path.name}” does not state how many inputs it takes.",
+        remedy="Export it with a fixed number of columns.",
+    )
+
+
+def not_one_each(what: str, rows: int) -> ModelError:
+    """Return the error for a model that returned something else than an output for each row."""
+    return ModelError(
+        f"The model returned {what} for {rows:,} rows.",
+        why="One output for each row was expected.",
+        remedy="Choose a model of a table’s rows.",
+    )
 
 
 def fill(tensors: Sequence[Tensor], inputs: Inputs) -> list[NDArray[Any]]:

@@ -15,6 +15,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.input_check import (
     InputCheck,
     attributes_for,
+    of_counts,
     rows_for,
     takes_missing,
     warnings_of,
@@ -188,18 +189,17 @@ class _Counting:
     @property
     def found(self) -> InputCheck:
         """The check of all rows."""
-        own, kept = self._confusion.tolist(), int(self._confusion.sum())
+        own, sample = self._confusion.tolist(), self._sample
         confusion = ((own[0][0], own[0][1]), (own[1][0], own[1][1]))
-        share = sum(confusion[0]) / max(1, kept)
-        sample = self._sample
+        counted = of_counts(confusion, self._read - sum(map(sum, own)), self._ranks.area)
         found = msgspec.structs.replace(
-            sample,
-            rows=kept,
-            left_out=self._read - kept,
-            accuracy=(confusion[0][0] + confusion[1][1]) / max(1, kept),
-            majority=max(share, 1 - share),
-            auc=self._ranks.area,
-            confusion=confusion,
+            counted,
+            inputs=sample.inputs,
+            sample=sample.sample,
+            checked_against=sample.checked_against,
+            said_alike=sample.said_alike,
+            repeatability=sample.repeatability,
+            calibration=sample.calibration,
             predictions=tuple(
                 (name, count)
                 for (name, _), count in zip(

@@ -96,16 +96,13 @@ def _twice(inputs: Sequence[Input | None], card: ModelCard) -> Iterator[str]:
         if item is None or item.name in card.hints.values:
             continue
         # an input for a value that the data do not have is 0 like others of its kind
-        if item.how is not How.CONSTANT and not _always_other(item):
+        other = item.others is not None and set(item.codes.values()) <= {item.others}
+        if item.how is not How.CONSTANT and not other:
             key = msgspec.json.encode(msgspec.structs.replace(item, name=""), order="sorted")
             alike[key].append(item.name)
     for names in alike.values():
         if len(names) > 1:
             yield f"These inputs are made in exactly the same way: {listing(names)}."
-
-
-def _always_other(item: Input) -> bool:
-    return item.others is not None and set(item.codes.values()) <= {item.others}
 
 
 def problems_of(

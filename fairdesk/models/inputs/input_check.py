@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import msgspec
@@ -19,7 +18,7 @@ from fairdesk.models.decisions.requerying import chosen, query_again, sentence
 from fairdesk.models.decisions.rule import compared, own_number
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.mapping.proposer import BY_POSITION
-from fairdesk.models.inputs.other_ways import UNCLEAR, Skill, doubts, other_ways, skill
+from fairdesk.models.inputs.other_ways import UNCLEAR, Confusion, Skill, doubts, other_ways, skill
 from fairdesk.models.model import (
     How,
     Mapping,
@@ -118,7 +117,7 @@ class InputCheck(msgspec.Struct, frozen=True):
     accuracy: float
     majority: float
     auc: float | None
-    confusion: tuple[tuple[int, int], tuple[int, int]]
+    confusion: Confusion
     warnings: tuple[str, ...]
     inputs: tuple[str, ...] = ()
     sample: tuple[SampleRow, ...] = ()
@@ -223,29 +222,30 @@ def agreement(
         raise DataError(
             "No row has both a recorded outcome and a decision.", remedy="Choose other columns."
         )
-    rows = int(counted.sum())
-    favourable_mask, recorded_mask = favourable_mask[counted], recorded_mask[counted]
-    confusion = (
-        (
-            int((recorded_mask & favourable_mask).sum()),
-            int((recorded_mask & ~favourable_mask).sum()),
-        ),
-        (
-            int((~recorded_mask & favourable_mask).sum()),
-            int((~recorded_mask & ~favourable_mask).sum()),
-        ),
+    # favourable ones first
+    kinds = 2 * ~recorded_mask[counted] + ~favourable_mask[counted]
+    (true_good, false_bad), (false_good, true_bad) = (
+        np.bincount(kinds, minlength=4).reshape(2, 2).tolist()
     )
-    share = float(recorded_mask.mean())
-    proof = InputCheck(
+    confusion = ((true_good, false_bad), (false_good, true_bad))
+    found = of_counts(confusion, len(counted) - len(kinds), ranking)
+    return msgspec.structs.replace(found, warnings=tuple(doubts(confusion, ranking)))
+
+
+def of_counts(confusion: Confusion, left_out: int, ranking: float | None) -> InputCheck:
+    """Return what follows from counts of decisions by the label, without warnings."""
+    (true_good, false_bad), (false_good, true_bad) = confusion
+    rows = true_good + false_bad + false_good + true_bad
+    share = (true_good + false_bad) / max(1, rows)
+    return InputCheck(
         rows=rows,
-        left_out=len(counted) - rows,
-        accuracy=float((recorded_mask == favourable_mask).mean()),
+        left_out=left_out,
+        accuracy=(true_good + true_bad) / max(1, rows),
         majority=max(share, 1 - share),
         auc=ranking,
         confusion=confusion,
         warnings=(),
     )
-    return msgspec.structs.replace(proof, warnings=tuple(doubts(confusion, ranking)))
 
 
 def show(opened: OpenedModel, table: Table, mapping: Mapping, label: str) -> tuple[SampleRow, ...]:
@@ -430,11 +430,8 @@ def sent_to(fed: FedModel, rows: Rows) -> list[tuple[float | str | None, ...]]:
         lines = fed.matrix(rows).tolist()
     else:
         lines = list(zip(*(values.tolist() for values in fed.columns(rows)), strict=True))
-    return [tuple(None if _is_nan(value) else value for value in line) for line in lines]
-
-
-def _is_nan(value: float | str) -> bool:
-    return isinstance(value, float) and math.isnan(value)
+    # only what is no number is unlike itself
+    return [tuple(each if each == each else None for each in line) for line in lines]  # noqa: PLR0124
 
 
 def warnings_of(proof: InputCheck, mapping: Mapping) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -156,7 +156,11 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
                 why=error.what,
                 remedy=error.remedy,
             ) from error
-    stated = {names.index(each.name) for each in mapping_file.inputs if _states_steps(each)}
+    stated = {
+        names.index(each.name)
+        for each in mapping_file.inputs
+        if each.then is not None or each.fitted is not None
+    }
     inputs = with_steps(card, mapping.inputs, stated)
     mapping = msgspec.structs.replace(mapping, inputs=inputs)
     if mapping_file.inputs:
@@ -179,10 +183,6 @@ def apply(mapping_file: MapFile, mapping: M, card: ModelCard, table: Table) -> M
             remedy=error.remedy,
         ) from error
     return editing.answered(mapping, answer)
-
-
-def _states_steps(entry: Entry) -> bool:
-    return entry.then is not None or entry.fitted is not None
 
 
 def with_names(mapping_file: MapFile, card: ModelCard) -> ModelCard:
@@ -208,7 +208,11 @@ def _names(names: tuple[str, ...], card: ModelCard) -> tuple[str, ...]:
 def _refuse_gaps(mapping_file: MapFile, mapping: Mapping | Proposal, names: Sequence[str]) -> None:
     """Refuse a file with entries that are still to be filled in."""
     made = {name for name, item in zip(names, mapping.inputs, strict=True) if item is not None}
-    gaps = [each.name for each in mapping_file.inputs if each.name in names and _is_gap(each, made)]
+    gaps = [
+        each.name
+        for each in mapping_file.inputs
+        if each.name in set(names) - made and not each.column and each.value is None
+    ]
     if gaps:
         raise SpecError(
             f"The mapping file does not specify how these inputs are made: {listing(gaps)}.",
@@ -219,10 +223,6 @@ def _refuse_gaps(mapping_file: MapFile, mapping: Mapping | Proposal, names: Sequ
                 "as “from”; or give a constant for all rows as “value”."
             ),
         )
-
-
-def _is_gap(entry: Entry, made: Collection[str]) -> bool:
-    return entry.name not in made and not entry.column and entry.value is None
 
 
 def written(mapping: Mapping, card: ModelCard) -> dict[str, Any]:

@@ -146,7 +146,7 @@ def fitted(mapping: M, table: Table, how: Preparing) -> M:
     if how.fit is None:
         return mapping
     for place, item in enumerate(mapping.inputs):
-        if item is None or item.then or not _can_be_scaled(item):
+        if item is None or item.then or item.how in (How.CONSTANT, How.LABEL):
             continue
         if how.only_numbers and item.how is not How.AS_IS:
             continue
@@ -288,10 +288,6 @@ def _prepared(
                     f"{usage}; {title}" if title else usage,
                     scaled,
                 )
-
-
-def _can_be_scaled(item: Input) -> bool:
-    return item.how is not How.CONSTANT and item.how is not How.LABEL
 
 
 def refitted(mapping: Mapping) -> dict[Fit, tuple[str, ...]]:

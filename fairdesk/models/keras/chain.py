@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairdesk.models.dense.chain import Chain, Float64, Learnt, NotPlainError, Plain
-from fairdesk.models.structure import Activation
+from fairdesk.models.structure import ACTIVATIONS, Activation
 
 #: Layers that do nothing when a trained network answers.
 SILENT = frozenset(
@@ -25,19 +25,10 @@ SILENT = frozenset(
 )
 #: Activations by the names that Keras writes, of which this part knows the arithmetic.
 NAMED = {
-    "linear": Activation("linear"),
-    "relu": Activation("relu"),
+    **{name: Activation(name) for name in ACTIVATIONS if name != "thresholded_relu"},
     "relu6": Activation("relu", ceiling=6.0),
     "leaky_relu": Activation("leaky_relu", alpha=0.2),
     "elu": Activation("elu", alpha=1.0),
-    "selu": Activation("selu"),
-    "sigmoid": Activation("sigmoid"),
-    "tanh": Activation("tanh"),
-    "softmax": Activation("softmax"),
-    "softplus": Activation("softplus"),
-    "softsign": Activation("softsign"),
-    "exponential": Activation("exponential"),
-    "silu": Activation("silu"),
     "swish": Activation("silu"),
 }
 #: What Keras adds to a standard deviation of `Normalization`, so that it is never zero.
@@ -249,21 +240,6 @@ def _relu_layer(config: Mapping[str, Any]) -> Activation:
     return Activation("relu", ceiling=float("inf") if ceiling is None else _number(ceiling))
 
 
-def _leaky_relu_layer(config: Mapping[str, Any]) -> Activation:
-    # Keras 2 wrote "alpha"
-    return Activation(
-        "leaky_relu", alpha=_number(config.get("negative_slope", config.get("alpha", 0.3)))
-    )
-
-
-def _elu_layer(config: Mapping[str, Any]) -> Activation:
-    return Activation("elu", alpha=_number(config.get("alpha", 1.0)))
-
-
-def _thresholded_relu_layer(config: Mapping[str, Any]) -> Activation:
-    return Activation("thresholded_relu", alpha=_number(config.get("theta", 1.0)))
-
-
 def _softmax_layer(config: Mapping[str, Any]) -> Activation:
     if config.get("axis", -1) not in (-1, 1):
         raise NotPlainError("a softmax along another axis")
@@ -281,11 +257,20 @@ def _number(value: object) -> float:
     return float(value)
 
 
+def _sloped(name: str, default: float, *keys: str) -> Callable[[Mapping[str, Any]], Activation]:
+    def read(config: Mapping[str, Any]) -> Activation:
+        found = (config[key] for key in keys if key in config)
+        return Activation(name, alpha=_number(next(found, default)))
+
+    return read
+
+
 _ACTIVATION_LAYERS: dict[str, Callable[[Mapping[str, Any]], Activation]] = {
     "Activation": lambda config: _named(config.get("activation")),
     "ReLU": _relu_layer,
-    "LeakyReLU": _leaky_relu_layer,
-    "ELU": _elu_layer,
-    "ThresholdedReLU": _thresholded_relu_layer,
+    # Keras 2 wrote "alpha"
+    "LeakyReLU": _sloped("leaky_relu", 0.3, "negative_slope", "alpha"),
+    "ELU": _sloped("elu", 1.0, "alpha"),
+    "ThresholdedReLU": _sloped("thresholded_relu", 1.0, "theta"),
     "Softmax": _softmax_layer,
 }

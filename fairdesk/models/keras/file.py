@@ -16,7 +16,14 @@ from fairdesk.models.decisions.outputs import choose
 from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_sentence
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.keras.chain import KerasLayer, plain, side_by_side
-from fairdesk.models.keras.parts import DAMAGE, KerasParts, look_through, opened
+from fairdesk.models.keras.parts import (
+    DAMAGE,
+    KerasParts,
+    described,
+    look_through,
+    of_output,
+    opened,
+)
 from fairdesk.models.keras.tensorflow import has_tensorflow
 from fairdesk.models.model import Capability, ModelCard, OpenedModel, Takes
 
@@ -55,7 +62,7 @@ def open_keras(path: Path, *, trusted: bool = False, output: str = "") -> Opened
         return open_saved_model(path, trusted=trusted, output=output)
     try:
         with opened(path) as parts:
-            layers = _described(parts.config)
+            layers = _layer_configs(parts.config)
             outputs = _outputs(parts.config)
             chosen = choose(path, outputs, output)
             learnt = learnt_from(parts.training.get("loss"), chosen, outputs)
@@ -137,24 +144,14 @@ def learnt_from(loss: object, output: str, outputs: Sequence[str]) -> Learnt:
     loss : object
         As Keras writes it: a name, a description, or one of them for each output.
     """
-    if isinstance(loss, dict) and output in loss:
-        loss = loss[output]
-    elif isinstance(loss, list):
-        place = outputs.index(output) if output in outputs else 0
-        loss = loss[place] if place < len(loss) else None
-    settings: object = None
-    if isinstance(loss, dict):
-        settings = loss.get("config")
-        loss = settings if loss.get("class_name") == "function" else loss.get("class_name")
-    name = loss.replace("_", "").lower() if isinstance(loss, str) else ""
+    name, settings = described(of_output(loss, output, outputs))
+    name = name.replace("_", "").lower()
     if name in _OF_VALUES:
         return "values"
-    if name == _OF_TWO and isinstance(settings, dict) and settings.get("from_logits") is True:
-        return "log-odds"
-    return ""
+    return "log-odds" if name == _OF_TWO and settings.get("from_logits") is True else ""
 
 
-def _described(config: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _layer_configs(config: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the descriptions of a model's layers.
 
     Keras before 2.2.3 wrote the layers of a sequential model as the description itself.

@@ -15,7 +15,7 @@ import re
 import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -449,3 +449,25 @@ def _reader(file: h5py.File) -> Callable[[str], Float64]:
         return np.asarray(found[()], dtype=np.float64)
 
     return read
+
+
+def of_output(loss: object, output: str, outputs: Sequence[str] = ()) -> object:
+    """Choose the loss of an output, which a file may tell by its name or in a list."""
+    if isinstance(loss, dict) and output in loss:
+        return loss[output]
+    if isinstance(loss, list):
+        place = outputs.index(output) if output in outputs else 0
+        return loss[place] if place < len(loss) else None
+    return loss
+
+
+def described(part: object) -> tuple[str, Mapping[str, Any]]:
+    """Read a name and settings in what Keras writes: a name alone, or a description."""
+    if isinstance(part, str):
+        return part, {}
+    if not isinstance(part, dict):
+        return "", {}
+    settings, name = part.get("config"), part.get("class_name")
+    if name == "function":
+        return (settings, {}) if isinstance(settings, str) else ("", {})
+    return str(name), settings if isinstance(settings, dict) else {}

@@ -24,7 +24,15 @@ from fairdesk.models.decisions.outputs import (
     rejected,
     without_gradients,
 )
-from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor, fill, fill_matrix, taken
+from fairdesk.models.decisions.tensors import (
+    Tensor,
+    fill,
+    fill_matrix,
+    not_one_each,
+    tail_of,
+    taken,
+    without_width,
+)
 from fairdesk.models.dense.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
 from fairdesk.models.keras.parts import STEPPED, KerasParts, Named, with_slashes
 from fairdesk.models.model import Capability, Inputs, ModelCard
@@ -218,11 +226,7 @@ def answered(call: Call, tensors: list[NDArray[Any]]) -> NDArray[Any]:
         # any kind: TensorFlow and Keras raise their own, without a common base
         raise rejected(rows, f"TensorFlow reported: {first_line(error)}") from error
     if not answer.ndim or len(answer) != rows or sum(length > 1 for length in answer.shape[1:]) > 1:
-        raise ModelError(
-            f"The model returned the shape {answer.shape} for {rows:,} rows.",
-            why="One output for each row was expected.",
-            remedy="Choose a model of a table’s rows.",
-        )
+        raise not_one_each(f"the shape {answer.shape}", rows)
     return answer.reshape(rows, int(np.prod(answer.shape[1:])))
 
 
@@ -325,13 +329,7 @@ def tensor_of(name: str, shape: Sequence[int | None], kind: str, path: Path) -> 
     ModelError
         When it is not one of a table's rows.
     """
-    tail = tuple(length or 1 for length in shape[1:])
-    if sum(length > 1 for length in tail) > 1 or max(tail, default=1) > MOST_INPUTS:
-        raise ModelError(
-            f"“{path.name}” takes an input “{name}” of the shape {tuple(shape)}.",
-            why="FairDesk sends one matrix of numbers, or one column per input.",
-            remedy="Choose a model for tabular data.",
-        )
+    tail = tail_of(path, name, shape)
     try:
         numbers = object if kind == "string" else np.dtype(kind).type
     except TypeError as error:
@@ -581,8 +579,5 @@ def _name(signatures: Mapping[str, Any]) -> str:
 def _lengths(spec: Any, path: Path) -> list[int | None]:  # noqa: ANN401 - as above
     """Return the shape of an input."""
     if spec.shape.rank is None:
-        raise ModelError(
-            f"“{path.name}” does not state how many inputs it takes.",
-            remedy="Export it with a fixed number of columns.",
-        )
+        raise without_width(path)
     return list(spec.shape)

@@ -21,6 +21,22 @@ Array = NDArray[np.float64] | NDArray[np.int64] | NDArray[np.object_]
 
 #: Operations that hand their input on with another shape or type.
 HAND_ON = frozenset({"Cast", "Dropout", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
+#: Activations by their names in ONNX: those without settings, and those with a slope or a depth,
+#: and what that is where nothing is said.
+PLAIN = {
+    "Exp": "exponential",
+    "Relu": "relu",
+    "Selu": "selu",
+    "Sigmoid": "sigmoid",
+    "Softplus": "softplus",
+    "Softsign": "softsign",
+    "Tanh": "tanh",
+}
+SLOPED = {
+    "Elu": ("elu", 1.0),
+    "LeakyRelu": ("leaky_relu", 0.01),
+    "ThresholdedRelu": ("thresholded_relu", 1.0),
+}
 #: What stands between a classifier and its answer.
 _DRESSING = HAND_ON | {"Normalizer", "ZipMap"}
 #: Where classifiers keep the names of their classes.
@@ -30,71 +46,47 @@ _KINDS = frozenset({"FLOAT", "DOUBLE", "UINT8", "INT8", "INT32", "INT64", "BOOL"
 
 
 @dataclass(frozen=True)
-class Setting:
-    """A setting of an operation; each property reads it as that kind."""
-
-    proto: AttributeProto
-
-    @property
-    def number(self) -> float:
-        """One number."""
-        return float(self.proto.f)
-
-    @property
-    def integer(self) -> int:
-        """One whole number."""
-        return int(self.proto.i)
-
-    @property
-    def text(self) -> str:
-        """One text."""
-        return text(self.proto.s)
-
-    @property
-    def numbers(self) -> NDArray[np.float64]:
-        """Several numbers."""
-        return np.array(self.proto.floats, dtype=np.float64)
-
-    @property
-    def integers(self) -> NDArray[np.int64]:
-        """Several whole numbers."""
-        return np.array(self.proto.ints, dtype=np.int64)
-
-    @property
-    def texts(self) -> list[str]:
-        """Several texts."""
-        return [text(each) for each in self.proto.strings]
-
-    @property
-    def tensor(self) -> Array | None:
-        """A tensor; none where it is of another kind."""
-        return _tensor(self.proto.t) if self.proto.HasField("t") else None
-
-
-@dataclass(frozen=True)
 class Node:
     """One operation.
 
     Attributes
     ----------
     operation : str
-        Its name.
+        Its kind.
     inputs, outputs : tuple[str, ...]
-        The values that it takes and makes, by name; an empty name is an input left out.
-    settings : dict[str, Setting]
-        By name.
+        The names of values; an input that is left out is empty.
+    settings : dict
+        By name; each is read as what is asked for, whatever kind the file says that it is of.
     """
 
     operation: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    settings: dict[str, Setting]
+    settings: dict[str, AttributeProto]
 
-    def setting(self, name: str) -> Setting:
-        """Return a setting, an empty one where it is left out."""
-        from onnx import AttributeProto  # noqa: PLC0415 - loaded with the file
+    def number(self, name: str, default: float = 0.0) -> float:
+        """Return a setting that is one number."""
+        return float(self.settings[name].f) if name in self.settings else default
 
-        return self.settings.get(name) or Setting(AttributeProto())
+    def integer(self, name: str, default: int = 0) -> int:
+        """Return a setting that is one whole number."""
+        return int(self.settings[name].i) if name in self.settings else default
+
+    def text(self, name: str) -> str:
+        """Return a setting that is one text."""
+        return text(self.settings[name].s) if name in self.settings else ""
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """Return a setting of several numbers."""
+        return np.array(self.settings[name].floats if name in self.settings else (), np.float64)
+
+    def integers(self, name: str) -> NDArray[np.int64]:
+        """Return a setting of several whole numbers."""
+        return np.array(self.settings[name].ints if name in self.settings else (), np.int64)
+
+    def texts(self, name: str) -> list[str]:
+        """Return a setting of several texts."""
+        return [text(each) for each in self.settings[name].strings] if name in self.settings else []
 
     @property
     def first(self) -> str:
@@ -104,12 +96,8 @@ class Node:
     @property
     def classes(self) -> tuple[str, ...]:
         """The names of the classes that it tells apart, where it says them."""
-        for name in _CLASS_LABELS:
-            setting = self.setting(name)
-            found = (*setting.texts, *(str(i) for i in setting.integers))
-            if found:
-                return found
-        return ()
+        ways = ((*self.texts(name), *map(str, self.integers(name))) for name in _CLASS_LABELS)
+        return next((found for found in ways if found), ())
 
 
 NO_NODE = Node("", (), (), {})
@@ -183,7 +171,7 @@ class Graph:
     def _reshaped(self, node: Node, array: Array, depth: int) -> Array | None:
         try:
             if node.operation == "Transpose":
-                order = node.setting("perm").integers
+                order = node.integers("perm")
                 return array.transpose(order.tolist() if len(order) else None)
             if node.operation == "Reshape" and len(node.inputs) > 1:
                 shape = self.constant(node.inputs[1], depth - 1)
@@ -226,15 +214,13 @@ class Graph:
         exact, needed = False, 0
         match node.operation:
             case "MatMul" | "Gemm" if other is not None and other.ndim == 2:
-                swapped = node.operation == "Gemm" and node.setting("transB").integer
+                swapped = node.operation == "Gemm" and node.integer("transB")
                 exact, needed = True, other.shape[1 if swapped else 0]
             case "LinearClassifier" | "LinearRegressor":
-                rows = max(
-                    len(node.setting("intercepts").numbers), node.setting("targets").integer, 1
-                )
-                exact, needed = True, len(node.setting("coefficients").numbers) // rows
+                rows = max(len(node.numbers("intercepts")), node.integer("targets"), 1)
+                exact, needed = True, len(node.numbers("coefficients")) // rows
             case "Scaler":
-                needed = max(len(node.setting(name).numbers) for name in ("offset", "scale"))
+                needed = max(len(node.numbers(name)) for name in ("offset", "scale"))
                 exact = needed > 1
             case "BatchNormalization" if other is not None:
                 exact, needed = True, other.size
@@ -243,7 +229,7 @@ class Graph:
             case "ArrayFeatureExtractor" | "Gather" if other is not None and other.size:
                 needed = int(other.astype(int).max()) + 1
             case _:
-                features = node.setting("nodes_featureids").integers
+                features = node.integers("nodes_featureids")
                 needed = max(features.tolist(), default=-1) + 1
         return exact, needed
 
@@ -253,22 +239,23 @@ def _node(proto: NodeProto) -> Node:
         operation=text(proto.op_type),
         inputs=tuple(map(text, proto.input)),
         outputs=tuple(map(text, proto.output)),
-        settings={text(each.name): Setting(each) for each in proto.attribute},
+        settings={text(each.name): each for each in proto.attribute},
     )
 
 
 def _constant(node: Node) -> Array | None:
     for name, setting in node.settings.items():
-        if name == "value":
-            return setting.tensor
-        if name == "value_float":
-            return np.array(setting.number)
-        if name == "value_int":
-            return np.array(setting.integer)
-        if name == "value_floats":
-            return setting.numbers
-        if name == "value_ints":
-            return setting.integers
+        match name:
+            case "value":
+                return _tensor(setting.t) if setting.HasField("t") else None
+            case "value_float":
+                return np.array(node.number(name))
+            case "value_int":
+                return np.array(node.integer(name))
+            case "value_floats":
+                return node.numbers(name)
+            case "value_ints":
+                return node.integers(name)
     return None
 
 

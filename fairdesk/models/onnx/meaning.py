@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor
+from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor, is_length
 from fairdesk.models.dense.chain import ESTIMATE
 from fairdesk.models.onnx.graph import NO_NODE, Graph
-from fairdesk.models.onnx.session import KINDS, Asked, is_length
+from fairdesk.models.onnx.session import KINDS, Asked
 
 _SCORES = frozenset({"tensor(float)", "tensor(double)", "tensor(float16)"})
 _DICTIONARIES = "seq(map("
@@ -144,7 +144,7 @@ def _scored(
         )
     node = graph.computes(answer.name) or NO_NODE
     operation = node.operation
-    regressor = operation in _REGRESSORS and node.setting("post_transform").text in ("", "NONE")
+    regressor = operation in _REGRESSORS and node.text("post_transform") in ("", "NONE")
     if width == 1 and (regressor or answer.name == _ESTIMATE_NAME):
         return replace(answer, scores="values", classes=())
     if width == 1 and operation in _ESTIMATES:

@@ -18,7 +18,14 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.outputs import first_line, rejected
-from fairdesk.models.decisions.tensors import MOST_INPUTS, Tensor
+from fairdesk.models.decisions.tensors import (
+    MOST_INPUTS,
+    Tensor,
+    is_length,
+    not_one_each,
+    tail_of,
+    without_width,
+)
 from fairdesk.models.onnx.graph import Graph
 
 #: Rows per call: of larger batches a network's layers leave the processor's cache.
@@ -48,7 +55,8 @@ class Asked:
     def _batch(self, output: str, tensors: list[NDArray[Any]]) -> Any:  # noqa: ANN401 - a list of dictionaries or an array
         rows = len(tensors[0])
         if rows < self._fixed:
-            tensors = [_filled_up(tensor, self._fixed) for tensor in tensors]
+            # the last row is repeated up to the fixed number
+            tensors = [np.concatenate([t, *[t[-1:]] * (self._fixed - rows)]) for t in tensors]
         names = [tensor.name for tensor in self.tensors]
         try:
             answer = self._run(output, dict(zip(names, tensors, strict=True)))
@@ -70,11 +78,7 @@ class Asked:
             raise rejected(rows, f"ONNX Runtime reported: {runtime_message(error)}") from error
         length = len(answer) if isinstance(answer, list) or answer.ndim else 1
         if length != max(rows, self._fixed):
-            raise ModelError(
-                f"The model returned {length:,} outputs for {rows:,} rows.",
-                why="One output for each row was expected.",
-                remedy="Check that the file is a classifier of a table’s rows.",
-            )
+            raise not_one_each(f"{length:,} outputs", rows)
         return answer[:rows] if isinstance(answer, list) else np.atleast_1d(answer)[:rows]
 
     def _run(self, output: str, tensors: dict[str, NDArray[Any]]) -> Any:  # noqa: ANN401 - as above
@@ -98,11 +102,6 @@ class Asked:
             timer.cancel()
         self._answered = True
         return answer
-
-
-def _filled_up(tensor: NDArray[Any], size: int) -> NDArray[Any]:
-    """Repeat the last row up to a fixed number of rows."""
-    return np.concatenate([tensor, *[tensor[-1:]] * (size - len(tensor))])
 
 
 def runtime_message(error: Exception) -> str:
@@ -250,11 +249,6 @@ def tensors_of(path: Path, session: Any, graph: Graph) -> tuple[list[Tensor], in
     return tensors, max(sizes, default=0)
 
 
-def is_length(length: object) -> bool:
-    """Whether a dimension of a tensor is told, and is a length."""
-    return isinstance(length, int) and length > 0
-
-
 def _tail(path: Path, entry: Any, graph: Graph, *, alone: bool) -> tuple[int, ...]:  # noqa: ANN401 - as above
     """Return the shape of an input after its rows, where it is one of a table's rows."""
     shape = list(entry.shape)
@@ -263,20 +257,9 @@ def _tail(path: Path, entry: Any, graph: Graph, *, alone: bool) -> tuple[int, ..
         # a rank that is not told, or columns that are not counted
         width = graph.width(entry.name)
         if not width or width > MOST_INPUTS or len(free) > 1 or shape[1:].count(1) < len(shape) - 2:
-            raise ModelError(
-                f"“{path.name}” does not state how many inputs it takes.",
-                remedy="Export it with a fixed number of columns.",
-            )
+            raise without_width(path)
         shape = shape or [None, width]
         for place in free:
             shape[place] = width
     # of several inputs each is a column
-    tail = tuple(length if is_length(length) else 1 for length in shape[1:])
-    if sum(length > 1 for length in tail) > 1 or max(tail, default=1) > MOST_INPUTS:
-        spelt = " × ".join(str(length or "any") for length in entry.shape)
-        raise ModelError(
-            f"“{path.name}” takes an input “{entry.name}” of the shape {spelt}.",
-            why="FairDesk sends one matrix of numbers, or one column per input.",
-            remedy="Export the model with one of the two.",
-        )
-    return tail
+    return tail_of(path, entry.name, shape)

@@ -20,7 +20,7 @@ from fairdesk.models.dense.chain import (
     NotPlainError,
     Plain,
 )
-from fairdesk.models.onnx.graph import Graph, Node
+from fairdesk.models.onnx.graph import PLAIN, SLOPED, Graph, Node
 from fairdesk.models.structure import (
     Activation,
     Decides,
@@ -105,7 +105,7 @@ def _given(graph: Graph, value: str, inputs: Sequence[str]) -> str:
 
 
 def _refuse_whole(node: Node) -> None:
-    if node.operation == "Cast" and node.setting("to").integer not in _FLOATS:
+    if node.operation == "Cast" and node.integer("to") not in _FLOATS:
         raise NotPlainError("numbers that are rounded")
 
 
@@ -136,18 +136,13 @@ def _append(chain: Chain, graph: Graph, node: Node, value: str) -> None:
 
 def _silent(_: Chain, step: _Step) -> None:
     _refuse_whole(step.node)
-    if step.node.operation == "Flatten" and _axis(step) != 1:
+    if step.node.operation == "Flatten" and step.node.integer("axis", 1) != 1:
         raise NotPlainError("an operation “Flatten” along another axis")
-
-
-def _axis(step: _Step) -> int:
-    settings = step.node.settings
-    return settings["axis"].integer if "axis" in settings else 1
 
 
 def _shares(chain: Chain, step: _Step) -> None:
     """Let shares of a whole stay as they are."""
-    if step.node.setting("norm").text != "L1" or not chain.adds_up:
+    if step.node.text("norm") != "L1" or not chain.adds_up:
         raise NotPlainError("an operation “Normalizer”")
 
 
@@ -183,17 +178,17 @@ def _negative(chain: Chain, _: _Step) -> None:
 
 
 def _scaler(chain: Chain, step: _Step) -> None:
-    scale, offset = step.node.setting("scale").numbers, step.node.setting("offset").numbers
+    scale, offset = step.node.numbers("scale"), step.node.numbers("offset")
     factor = _row(scale) if len(scale) else np.ones(())
     shift = _row(offset) if len(offset) else np.zeros(())
     chain.affine(factor, -shift * factor)
 
 
 def _batch_normalization(chain: Chain, step: _Step) -> None:
-    if not step.first or step.node.setting("training_mode").integer:
+    if not step.first or step.node.integer("training_mode"):
         raise NotPlainError("an unusual BatchNormalization")
     gamma, beta, mean, variance = step.constants
-    scale = gamma / np.sqrt(variance + _or_default(step.node, "epsilon", 1e-5))
+    scale = gamma / np.sqrt(variance + step.node.number("epsilon", 1e-5))
     chain.affine(scale, beta - mean * scale)
 
 
@@ -213,24 +208,24 @@ def _multiply(chain: Chain, step: _Step) -> None:
     if node.operation == "MatMul":
         chain.dense(weights, None)
         return
-    if node.setting("transA").integer:
+    if node.integer("transA"):
         raise NotPlainError("a transposed matrix")
-    if node.setting("transB").integer:
+    if node.integer("transB"):
         weights = weights.T
     bias = None
     if len(step.constants) > 1:
-        bias = _or_default(node, "beta", 1.0) * _row(step.constants[1])
+        bias = node.number("beta", 1.0) * _row(step.constants[1])
         bias = np.broadcast_to(bias, weights.shape[1])
-    chain.dense(_or_default(node, "alpha", 1.0) * weights, bias)
+    chain.dense(node.number("alpha", 1.0) * weights, bias)
 
 
 def _linear(chain: Chain, step: _Step) -> None:
     """Append what skl2onnx makes of a linear or logistic regression."""
     node = step.node
-    coefficients = node.setting("coefficients").numbers
-    intercepts = node.setting("intercepts").numbers
-    after = node.setting("post_transform").text or "NONE"
-    rows = len(intercepts) or max(len(node.classes), node.setting("targets").integer, 1)
+    coefficients = node.numbers("coefficients")
+    intercepts = node.numbers("intercepts")
+    after = node.text("post_transform") or "NONE"
+    rows = len(intercepts) or max(len(node.classes), node.integer("targets"), 1)
     if len(coefficients) % rows or after not in ("NONE", "LOGISTIC", "SOFTMAX"):
         raise NotPlainError(f"an operation “{node.operation}” of another kind")
     weights = coefficients.reshape(rows, -1).T
@@ -256,20 +251,16 @@ def _same_rows(chain: Chain, step: _Step) -> None:
         raise NotPlainError(f"an operation “{step.node.operation}” to another shape")
 
 
-def _or_default(node: Node, name: str, default: float) -> float:
-    return node.settings[name].number if name in node.settings else default
-
-
 def _selu(step: _Step) -> Activation:
-    depth = _or_default(step.node, "alpha", _SELU_DEPTH)
-    scale = _or_default(step.node, "gamma", _SELU_SCALE)
+    depth = step.node.number("alpha", _SELU_DEPTH)
+    scale = step.node.number("gamma", _SELU_SCALE)
     if not np.allclose((depth, scale), (_SELU_DEPTH, _SELU_SCALE), rtol=1e-6):
         raise NotPlainError("an unusual SELU")
     return Activation("selu")
 
 
 def _softmax(step: _Step) -> Activation:
-    if _axis(step) not in (-1, 1):
+    if step.node.integer("axis", 1) not in (-1, 1):
         raise NotPlainError("a softmax along another axis")
     return SOFTMAX
 
@@ -278,7 +269,7 @@ def _clip(step: _Step) -> Activation:
     """Read a ReLU with a ceiling; the limits are inputs, in old files settings."""
     limits = [constant.item() for constant in step.constants if constant.size == 1]
     if len(step.node.inputs) < 2:
-        limits = [_or_default(step.node, name, np.inf) for name in ("min", "max")]
+        limits = [step.node.number(name, np.inf) for name in ("min", "max")]
     lowest, highest = (*limits, np.inf, np.inf)[:2]
     if lowest != 0 or highest <= 0 or not all(step.node.inputs):
         raise NotPlainError("an unusual Clip")
@@ -286,22 +277,15 @@ def _clip(step: _Step) -> Activation:
 
 
 def _sloped(name: str, default: float) -> Callable[[_Step], Activation]:
-    return lambda step: Activation(name, alpha=_or_default(step.node, "alpha", default))
+    return lambda step: Activation(name, alpha=step.node.number("alpha", default))
 
 
 _ACTIVATIONS: dict[str, Callable[[_Step], Activation]] = {
+    **{operation: _sloped(name, 0.0) for operation, name in PLAIN.items()},
+    **{operation: _sloped(*settings) for operation, settings in SLOPED.items()},
     "Clip": _clip,
-    "Elu": _sloped("elu", 1.0),
-    "Exp": lambda _: Activation("exponential"),
-    "LeakyRelu": _sloped("leaky_relu", 0.01),
-    "Relu": lambda _: Activation("relu"),
     "Selu": _selu,
-    "Sigmoid": lambda _: SIGMOID,
     "Softmax": _softmax,
-    "Softplus": lambda _: Activation("softplus"),
-    "Softsign": lambda _: Activation("softsign"),
-    "Tanh": lambda _: Activation("tanh"),
-    "ThresholdedRelu": _sloped("thresholded_relu", 1.0),
 }
 _STEPS: dict[str, Callable[[Chain, _Step], None]] = {
     **dict.fromkeys(("Cast", "Dropout", "Flatten", "Identity", "ZipMap"), _silent),
@@ -353,8 +337,8 @@ def _classifier(node: Node) -> Forest:
     classes = len(node.classes)
     leaves = _leaves(node, "class")
     ids = np.unique(leaves[1])
-    transform = node.setting("post_transform").text or "NONE"
-    base = node.setting("base_values").numbers
+    transform = node.text("post_transform") or "NONE"
+    base = node.numbers("base_values")
     # with one column of weights the other class is what is left to 1, or its negative
     if classes == 2 and len(ids) == 1:
         decides: Decides = "sigmoid" if transform == "LOGISTIC" else "share"
@@ -381,14 +365,14 @@ def _classifier(node: Node) -> Forest:
 
 def _regressor(node: Node) -> Forest:
     nodes, ids, weights = _leaves(node, "target")
-    if ids.any() or node.setting("post_transform").text not in ("", "NONE"):
+    if ids.any() or node.text("post_transform") not in ("", "NONE"):
         raise OpaqueError("an output that is not supported")
-    aggregate = node.setting("aggregate_function").text or "SUM"
+    aggregate = node.text("aggregate_function") or "SUM"
     if aggregate == "AVERAGE":
-        weights = weights / len(np.unique(node.setting("nodes_treeids").integers))
+        weights = weights / len(np.unique(node.integers("nodes_treeids")))
     elif aggregate != "SUM":
         raise OpaqueError("trees that are not added up")
-    return _forest(node, (nodes, ids, weights), 1, node.setting("base_values").numbers, "value")
+    return _forest(node, (nodes, ids, weights), 1, node.numbers("base_values"), "value")
 
 
 _Leaves = tuple[NDArray[np.int64], NDArray[np.int64], Float64]
@@ -396,14 +380,14 @@ _Leaves = tuple[NDArray[np.int64], NDArray[np.int64], Float64]
 
 def _leaves(node: Node, kind: str) -> _Leaves:
     """Return what leaves add: (tree, node) as one number each, which class or target, how much."""
-    trees = node.setting(f"{kind}_treeids").integers
-    nodes = node.setting(f"{kind}_nodeids").integers
+    trees = node.integers(f"{kind}_treeids")
+    nodes = node.integers(f"{kind}_nodeids")
     if not len(trees):
         raise OpaqueError("weights in double precision, or none")
     return (
         _key(trees, nodes),
-        node.setting(f"{kind}_ids").integers,
-        node.setting(f"{kind}_weights").numbers,
+        node.integers(f"{kind}_ids"),
+        node.numbers(f"{kind}_weights"),
     )
 
 
@@ -413,11 +397,11 @@ def _key(trees: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64
 
 def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: Decides) -> Forest:
     """Return the trees as one forest, each leaf with what it adds to each output."""
-    trees = node.setting("nodes_treeids").integers
-    numbers = node.setting("nodes_nodeids").integers
-    modes = np.array(node.setting("nodes_modes").texts)
-    values = node.setting("nodes_values").numbers.astype(np.float32)
-    missing = node.setting("nodes_missing_value_tracks_true").integers
+    trees = node.integers("nodes_treeids")
+    numbers = node.integers("nodes_nodeids")
+    modes = np.array(node.texts("nodes_modes"))
+    values = node.numbers("nodes_values").astype(np.float32)
+    missing = node.integers("nodes_missing_value_tracks_true")
     missing = missing if len(missing) == len(trees) else np.zeros(len(trees), np.int64)
     if set(modes.tolist()) - {*_UPTO, *_BELOW, "LEAF"} or len(values) != len(trees):
         raise OpaqueError("splits that are not supported")
@@ -430,11 +414,11 @@ def _forest(node: Node, leaves: _Leaves, outputs: int, base: Float64, decides: D
     if not (keys[at] == leaves[0]).all():
         raise OpaqueError("leaves that do not exist")
     np.add.at(added, (at, leaves[1]), leaves[2])
-    true, false = (node.setting(f"nodes_{name}nodeids").integers for name in ("true", "false"))
+    true, false = (node.integers(f"nodes_{name}nodeids") for name in ("true", "false"))
     turned = np.isin(modes, ("BRANCH_GT", "BRANCH_GTE"))
     left, right = np.where(turned, false, true), np.where(turned, true, false)
-    features = node.setting("nodes_featureids").integers
-    grove = ForestBuilder.empty()
+    features = node.integers("nodes_featureids")
+    grove = ForestBuilder()
     for tree in np.unique(trees).tolist():
         own = np.flatnonzero(trees == tree)
         place = {int(number): i for i, number in enumerate(numbers[own].tolist())}

@@ -16,6 +16,7 @@ from fairdesk.models.decisions.outputs import first_line, from_labels, from_prob
 from fairdesk.models.decisions.tensors import Tensor, fill
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.model import Inputs, ModelCard, Takes
+from fairdesk.models.onnx.graph import PLAIN, SLOPED
 from fairdesk.models.onnx.session import KINDS, session_of
 from fairdesk.models.structure import Activation
 from fairdesk.results.events import Scores
@@ -24,18 +25,6 @@ from fairdesk.results.events import Scores
 _OPERATORS, _FORMAT = 17, 8
 #: Trees with more nodes than this are not converted: it takes minutes, and gigabytes.
 MOST_NODES = 500_000
-#: What activations are called in ONNX that need no setting.
-_PLAIN = {
-    "relu": "Relu",
-    "selu": "Selu",
-    "sigmoid": "Sigmoid",
-    "tanh": "Tanh",
-    "softplus": "Softplus",
-    "softsign": "Softsign",
-    "exponential": "Exp",
-}
-#: And those that need one.
-_WITH_ALPHA = {"leaky_relu": "LeakyRelu", "elu": "Elu", "thresholded_relu": "ThresholdedRelu"}
 
 
 def estimator_as_onnx(
@@ -210,15 +199,17 @@ def _activated(
         return tensor
     if name == "softmax":
         return then("Softmax", [tensor], result, axis=1)
-    if name in _WITH_ALPHA:
-        return then(_WITH_ALPHA[name], [tensor], result, alpha=activation.alpha)
+    for operation, (sloped, _) in SLOPED.items():
+        if name == sloped:
+            return then(operation, [tensor], result, alpha=activation.alpha)
     if name == "silu":
         return then("Mul", [tensor, then("Sigmoid", [tensor], called("gate"))], result)
     if name == "relu" and np.isfinite(activation.ceiling):
         least = constant(called("least"), np.array(0, np.float32))
         most = constant(called("most"), np.array(activation.ceiling, np.float32))
         return then("Clip", [tensor, least, most], result)
-    return then(_PLAIN[name], [tensor], result)
+    operations = {own: operation for operation, own in PLAIN.items()}
+    return then(operations[name], [tensor], result)
 
 
 def _unlike(names: Sequence[str]) -> str:

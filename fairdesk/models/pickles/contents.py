@@ -101,8 +101,8 @@ def look_into(path: Path) -> Contents:
     looks = {
         "pickle": _pickle,
         "skops": _skops,
-        "keras-zip": _keras_zip,
-        "hdf5": _hdf5,
+        "keras-zip": _keras,
+        "hdf5": _keras,
         "onnx": _onnx,
     }
     return looks[kind](path) if kind in looks else Contents(kind)
@@ -221,7 +221,25 @@ def schema_of(path: Path) -> dict[str, Any]:
     ModelError
         When it is damaged or larger than any description.
     """
-    return _json_of(path, "schema.json")
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open("schema.json") as stream:
+            text = stream.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise ModelError(
+                f"The description inside “{path.name}” is too large.",
+                why="The description of a model of tabular data is a thousand times smaller.",
+                remedy="Ask for another file.",
+            )
+        content = json.loads(text)
+        if not isinstance(content, dict):
+            raise TypeError("it is not a description of a model")  # noqa: TRY301
+    except (*DAMAGED, zipfile.BadZipFile, KeyError, TypeError, NotImplementedError) as error:
+        raise ModelError(
+            f"“{path.name}” is damaged.",
+            why=f"Its description cannot be read: {str(error)[:200]}",
+            remedy="Download or copy it again, and compare its size with the original’s.",
+        ) from error
+    return content
 
 
 def types_in(schema: Any) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON
@@ -261,34 +279,18 @@ def _text(schema: dict[str, Any]) -> str:
         return ""
 
 
-def _keras_zip(path: Path) -> Contents:
-    versions = {}
-    metadata = _json_of(path, "metadata.json", missing={})
-    if isinstance(metadata.get("keras_version"), str):
-        versions["keras"] = metadata["keras_version"][:50]
-    layers = dict.fromkeys(_layers(_json_of(path, "config.json")))
-    return Contents("keras-zip", versions, notes=_layer_notes(layers))
+def _keras(path: Path) -> Contents:
+    # needed here only
+    from fairdesk.models.keras.parts import DAMAGE, opened  # noqa: PLC0415
 
-
-def _hdf5(path: Path) -> Contents:
-    # a fifth of a second to load
-    import h5py  # noqa: PLC0415
-
+    kind = describe_format(path)
     try:
-        with h5py.File(path, "r") as file:
-            texts = {key: file.attrs.get(key, "") for key in ("keras_version", "model_config")}
-    except (OSError, RuntimeError, ValueError, KeyError, TypeError) as error:
-        return Contents("hdf5", notes=(f"It is damaged: {str(error)[:200]}.",))
-    plain = {
-        key: value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-        for key, value in texts.items()
-    }
-    versions = {"keras": plain["keras_version"][:50]} if plain["keras_version"] else {}
-    try:
-        layers = dict.fromkeys(_layers(json.loads(plain["model_config"])))
-    except (ValueError, RecursionError):
-        layers = {}
-    return Contents("hdf5", versions, notes=_layer_notes(layers))
+        with opened(path) as parts:
+            versions = {"keras": parts.version[:50]} if parts.version else {}
+            layers = dict.fromkeys(_layers(parts.config))
+    except (*DAMAGE, ModelError) as error:
+        return Contents(kind, notes=(f"It is damaged: {str(error)[:200]}.",))
+    return Contents(kind, versions, notes=_layer_notes(layers))
 
 
 def _layers(config: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
@@ -322,36 +324,6 @@ def _onnx(path: Path) -> Contents:
     if strangers:
         notes.append(f"Its operations come from: {_list(strangers)}.")
     return Contents("onnx", notes=tuple(notes))
-
-
-def _json_of(path: Path, name: str, missing: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Read one description in an archive, when it is not too large for one."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            if missing is not None and name not in archive.namelist():
-                return missing
-            with archive.open(name) as stream:
-                text = stream.read(_MOST_BYTES + 1)
-        if len(text) > _MOST_BYTES:
-            raise ModelError(
-                f"The description inside “{path.name}” is too large.",
-                why="The description of a model of tabular data is a thousand times smaller.",
-                remedy="Ask for another file.",
-            )
-        content = json.loads(text)
-    except (*DAMAGED, zipfile.BadZipFile, KeyError, RecursionError, NotImplementedError) as error:
-        raise ModelError(
-            f"“{path.name}” is damaged.",
-            why=f"Its description cannot be read: {str(error)[:200]}",
-            remedy="Download or copy it again, and compare its size with the original’s.",
-        ) from error
-    if not isinstance(content, dict):
-        raise ModelError(
-            f"“{path.name}” is damaged.",
-            why=f"Its part “{name}” is not a description of a model.",
-            remedy="Download or copy it again, and compare its size with the original’s.",
-        )
-    return content
 
 
 def _list(names: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.models.decisions.outputs import first_line
+from fairdesk.models.packed import MOST_BYTES, flood
 from fairdesk.models.pickles.allowed_names import (
     JOBLIB_FILES,
     NETWORKS,
@@ -47,8 +48,6 @@ _LIBRARIES = ("sklearn.", "imblearn.")
 
 #: So many refused names are told.
 _MOST_NAMES = 6
-#: An archive that unpacks to more is refused.
-_MOST_BYTES = 4 << 30
 #: What installs a library that models need.
 _GET = {
     "xgboost": "pip install “fairdesk[boosting]”",
@@ -267,7 +266,9 @@ def _skops(path: Path) -> _Steps:
     import skops.io  # noqa: PLC0415
 
     try:
-        _refuse_flood(path)
+        with zipfile.ZipFile(path) as archive:
+            if sum(part.file_size for part in archive.infolist()) > MOST_BYTES:
+                raise flood(f"“{path.name}”")  # noqa: TRY301
         listed = skops.io.get_untrusted_types(file=path)
         # what skops would be told to trust too: it has other ways to name things than these
         also = {tuple(name.rpartition(".")[::2]) for name in listed}
@@ -292,17 +293,6 @@ def _skops(path: Path) -> _Steps:
         return thing
 
     return _Steps(everything, safely, opening, real=True)
-
-
-def _refuse_flood(path: Path) -> None:
-    with zipfile.ZipFile(path) as archive:
-        size = sum(part.file_size for part in archive.infolist())
-    if size > _MOST_BYTES:
-        raise ModelError(
-            f"“{path.name}” unpacks to more than 4 gigabytes.",
-            why="No model of tabular data is as large; a file designed to fill the memory is.",
-            remedy="Ask for a smaller model.",
-        )
 
 
 def _opened(path: Path, contents: Contents, opening: Callable[[], object]) -> object:

@@ -10,7 +10,7 @@ from fairdesk.errors import ModelError
 from fairdesk.file_types import DECISIONS
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import from_classes, from_values, of_two
-from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes
+from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes, width_text
 from fairdesk.models.pmml.document import Element, NotReadError, read_document
 from fairdesk.models.pmml.fields import Answer, given
 from fairdesk.models.pmml.parts import Dictionary, ForestPart, Model, around, model_of
@@ -53,8 +53,6 @@ class PmmlModel:
         kind = next(_KINDS[each.tag] for each in root.children if each.tag in _KINDS)
         if isinstance(model.part, ForestPart):
             kind = f"{len(model.part.trees.trees):,} decision trees"
-        answers = f"{len(model.classes):,} classes" if model.classes else "one number"
-        count = "1 input" if len(inputs) == 1 else f"{len(inputs):,} inputs"
         header = root.one("Header")
         application = None if header is None else header.one("Application")
         producer = [application.get(name) for name in ("name", "version")] if application else []
@@ -64,7 +62,7 @@ class PmmlModel:
             path=str(path),
             sha256=sha256(path),
             format=f"PMML {root.get('version')} model".replace("  ", " "),
-            summary=f"{kind.capitalize()}, {count}, {answers}.",
+            summary=f"{kind.capitalize()}, {width_text(len(inputs), len(model.classes))}.",
             takes=Takes.COLUMNS,
             inputs=inputs,
             named=True,

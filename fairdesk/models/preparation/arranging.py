@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from fairdesk.models.model import Hints
 
 #: What is taken for a list of names is no longer.
 _MOST_NAMES = 100_000
@@ -88,42 +90,32 @@ def columns_for(
     return next(iter(found)) if len(found) == 1 else None
 
 
-def arranged(
-    inputs: int,
-    scalers: Mapping[str, tuple[str, ...]],
-    one_hot: Mapping[str, Sequence[str]],
-    codes: Iterable[str],
-    lists: Mapping[str, tuple[str, ...]],
-) -> Arranged | None:
+def arranged(inputs: int, told: Hints, lists: Mapping[str, tuple[str, ...]]) -> Arranged | None:
     """Put the names of a model's inputs together from what was fitted; None where nothing fits.
 
     A scaler of as many columns as the model has inputs stands right before it, so that its names
     are theirs. Else the scaled columns and those made by encoders have to be exactly as many.
-
-    Parameters
-    ----------
-    one_hot : Mapping[str, Sequence[str]]
-        Per column: the values that became an input each.
     """
-    whole = {columns: name for name, columns in scalers.items() if len(columns) == inputs}
+    whole = {columns: name for name, columns in told.scalers.items() if len(columns) == inputs}
     if len(whole) == 1:
         columns, name = next(iter(whole.items()))
         note = f"“{name}” names the {inputs:,} inputs, in the order in which it was fitted."
         return Arranged(columns, note)
-    numbers = tuple(dict.fromkeys(column for columns in scalers.values() for column in columns))
-    numbers = tuple(column for column in numbers if column not in one_hot)
+    spread_out = told.one_hot
+    scaled = (column for columns in told.scalers.values() for column in columns)
+    numbers = tuple(dict.fromkeys(column for column in scaled if column not in spread_out))
     if not numbers:
         numbers = _only(lists, _NUMBERS)
-    coded = [column for column in codes if column not in numbers and column not in one_hot]
-    coded += [c for c in _only(lists, _NAMES) if c not in (*numbers, *one_hot, *coded)]
-    spread = list(_spread(one_hot))
+    coded = [column for column in told.codes if column not in (*numbers, *spread_out)]
+    coded += [c for c in _only(lists, _NAMES) if c not in (*numbers, *spread_out, *coded)]
+    spread = [f"{column}_{value}" for column, values in spread_out.items() for value in values]
     features = (*numbers, *coded, *spread)
     if not numbers or not (coded or spread) or len(features) != inputs:
         return None
     return Arranged(
         features,
         f"The {inputs:,} inputs consist of {len(numbers):,} numbers and the inputs made "
-        f"from {', '.join(f'“{column}”' for column in (*coded, *one_hot))}.",
+        f"from {', '.join(f'“{column}”' for column in (*coded, *spread_out))}.",
         "No file states the order of the model’s inputs. Numbers first, then the inputs made "
         "from categories, is assumed. Check the accuracy.",
     )
@@ -132,8 +124,3 @@ def arranged(
 def _only(lists: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> tuple[str, ...]:
     found = {names for name, names in lists.items() if words_of(name) & words}
     return next(iter(found)) if len(found) == 1 else ()
-
-
-def _spread(one_hot: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for column, values in one_hot.items():
-        yield from (f"{column}_{value}" for value in values)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.models.model import Inputs, ModelCard, Takes
-from fairdesk.models.preparation.estimators import alone, rows_for, transformed
+from fairdesk.models.preparation.estimators import alone, places_of, rows_for, transformed
 from fairdesk.models.structure import ModelStructure, OpaqueError
 
 Float64 = NDArray[np.float64]
@@ -183,31 +183,14 @@ def _side_by_side(step: Any, given: Made) -> Made:  # noqa: ANN401 - a ColumnTra
     names = [str(name) for name in getattr(step, "feature_names_in_", ())]
     made = NOTHING_MADE
     for _, part, columns in step.transformers_:
-        places = places_of(columns, names, len(given.sources))
+        try:
+            places = places_of(columns, names, len(given.sources))
+        except (TypeError, ValueError, IndexError) as error:
+            raise OpaqueError("it does not state which columns its transformers use") from error
         if not places or (isinstance(part, str) and part == "drop"):
             continue
         made = made.beside(_transformed(part, given.chosen(places)))
     return made
-
-
-def places_of(columns: Any, names: Sequence[str], width: int) -> list[int]:  # noqa: ANN401 - however columns are told
-    """Return the positions of the columns that a part of a ColumnTransformer takes."""
-    if isinstance(columns, slice):
-        if isinstance(columns.start, str) or isinstance(columns.stop, str):
-            first = names.index(columns.start) if columns.start is not None else 0
-            last = names.index(columns.stop) if columns.stop is not None else width - 1
-            return list(range(width))[first : last + 1 : columns.step]
-        return list(range(width))[columns]
-    if isinstance(columns, str | int | np.integer):
-        columns = [columns]
-    listed = [getattr(each, "item", lambda each=each: each)() for each in list(columns)]
-    if listed and all(isinstance(each, bool) for each in listed):
-        return [i for i, taken in enumerate(listed) if taken]
-    if not all(isinstance(each, str | int) for each in listed):
-        raise OpaqueError("it does not state which columns its transformers use")
-    return [
-        names.index(each) if isinstance(each, str) else range(width)[int(each)] for each in listed
-    ]
 
 
 def _repeated(given: Made, widths: Sequence[int]) -> Made:

@@ -52,7 +52,7 @@ def with_companions(opened: OpenedModel, companions: Sequence[Companion]) -> Ope
         When one is a program that the allow-list refuses, and it is not trusted.
     """
     card = opened.card
-    gathered = Preparation.of(card.hints, len(card.inputs), card.classes, named=card.named)
+    gathered = Preparation(card.hints, len(card.inputs), card.classes, named=card.named)
     read = [_read(companion) for companion in companions]
     unused = gathered.take([entry for file in read for entry in file.things])
     for file in read:

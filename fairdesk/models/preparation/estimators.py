@@ -9,8 +9,8 @@ model.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -424,7 +424,11 @@ def _names_taken(estimator: Any) -> Any:  # noqa: ANN401 - any estimator
         if names is not None and len(np.shape(names)) == 1:
             return names
     # before 0.22 nothing kept them but the list of which column goes where
-    parts = [part[2] for part in getattr(first, "transformers_", ()) if _is_used(part[1])]
+    parts = [
+        columns
+        for _, part, columns in getattr(first, "transformers_", ())
+        if not (isinstance(part, str) and part == "drop")
+    ]
     if type(first).__name__ == "DataFrameMapper":
         parts = [part[0] for part in first.features]
     named = [_listed(columns) for columns in parts]
@@ -439,10 +443,6 @@ def _listed(columns: Any) -> list[str] | None:  # noqa: ANN401 - as columns are 
     if not isinstance(columns, (list, tuple, np.ndarray)):
         return None
     return [str(each) for each in columns] if all(isinstance(c, str) for c in columns) else None
-
-
-def _is_used(part: Any) -> bool:  # noqa: ANN401 - any transformer, or a word
-    return not (isinstance(part, str) and part == "drop")
 
 
 def _count_taken(estimator: Any) -> int | None:  # noqa: ANN401 - any estimator
@@ -565,28 +565,40 @@ def _wrapped(estimator: Any) -> list[Any]:  # noqa: ANN401 - any estimator
 
 
 def _parts(transformer: Any, inputs: tuple[str, ...]) -> list[tuple[Any, list[int]]]:  # noqa: ANN401 - any transformer
-    """Return what handles which columns, by their places."""
+    """Return what handles which columns, by their places; none where they are not stated."""
     if not hasattr(transformer, "transformers_"):
         return [(transformer, list(range(len(inputs))))]
-    places = {name: i for i, name in enumerate(inputs)}
     parts = []
     for _, part, columns in transformer.transformers_:
-        if isinstance(columns, slice):
-            columns = list(range(len(inputs)))[columns] if _numbered(columns) else []  # noqa: PLW2901
-        elif isinstance(columns, (str, int)):
-            columns = [columns]  # noqa: PLW2901
-        listed = np.asarray(columns).tolist()
-        if listed and all(isinstance(column, bool) for column in listed):
-            listed = [i for i, taken in enumerate(listed) if taken]
-        found = [
-            places.get(column, -1) if isinstance(column, str) else int(column) for column in listed
-        ]
-        parts.append((part, [place for place in found if -1 < place < len(inputs)]))
+        with suppress(TypeError, ValueError, IndexError):
+            parts.append((part, places_of(columns, inputs, len(inputs))))
     return parts
 
 
-def _numbered(columns: slice) -> bool:
-    return not any(isinstance(end, str) for end in (columns.start, columns.stop))
+def places_of(columns: Any, names: Sequence[str], width: int) -> list[int]:  # noqa: ANN401 - however columns are told
+    """Return the positions of the columns that a part of a ColumnTransformer takes.
+
+    Raises
+    ------
+    ValueError, IndexError
+        When it does not state them, or one is not there.
+    """
+    if isinstance(columns, slice):
+        if isinstance(columns.start, str) or isinstance(columns.stop, str):
+            first = names.index(columns.start) if columns.start is not None else 0
+            last = names.index(columns.stop) if columns.stop is not None else width - 1
+            return list(range(width))[first : last + 1 : columns.step]
+        return list(range(width))[columns]
+    if isinstance(columns, (str, int, np.integer)):
+        columns = [columns]
+    listed = [getattr(each, "item", lambda each=each: each)() for each in list(columns)]
+    if listed and all(isinstance(each, bool) for each in listed):
+        return [i for i, taken in enumerate(listed) if taken]
+    if not all(isinstance(each, (str, int)) for each in listed):
+        raise ValueError("which columns its transformers use is not stated")
+    return [
+        names.index(each) if isinstance(each, str) else range(width)[int(each)] for each in listed
+    ]
 
 
 def _kinds_of(part: Any, count: int) -> list[str]:  # noqa: ANN401 - any estimator

@@ -97,14 +97,15 @@ class PreparedModel:
             return rows
         matrix = matrix_of(rows)
         if matrix.ndim != 2 or matrix.shape[1] != len(self.opened.card.inputs):
-            raise _wrong_width(self.before[-1][0], matrix.shape, len(self.opened.card.inputs))
+            given = matrix.shape[1] if matrix.ndim == 2 else 1
+            raise wrong_width(self.before[-1][0], given, len(self.opened.card.inputs))
         return matrix
 
 
-def _wrong_width(name: str, shape: tuple[int, ...], wanted: int) -> ModelError:
-    given = shape[1] if len(shape) == 2 else 1
+def wrong_width(name: str, given: int, wanted: int, by: str = "the model") -> ModelError:
+    """Return the error for a transformer that gives another number of columns than is taken."""
     return ModelError(
-        f"“{name}” gives {given:,} columns, but the model takes {wanted:,}.",
+        f"“{name}” gives {given:,} columns, but {by} takes {wanted:,}.",
         why="It was fitted for another model, or something between them is missing.",
         remedy="Choose the files that belong together.",
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from fairdesk.errors import ModelError
@@ -19,6 +19,7 @@ from fairdesk.models.preparation.arranging import (
     names_of,
     words_of,
 )
+from fairdesk.models.preparation.prepared import wrong_width
 
 #: Words in the name of an encoder that are not the name of its column.
 _TOOL_WORDS = frozenset(
@@ -49,74 +50,49 @@ _SCALERS: dict[str, tuple[tuple[str, str, str], ...]] = {
 }
 
 
-@dataclass
 class Preparation:
     """Gathers what things beside a model tell.
 
-    Attributes
+    Parameters
     ----------
+    hints : Hints
+        What the model's own file told.
     inputs : int
-        How many inputs the model takes.
-    classes : int
-        How many classes it has; 0 of a model that estimates a number.
-    numbered : bool
-        Whether its classes are numbers, so that an encoder may have names for them.
+        How many inputs it takes.
+    classes : sequence
+        Its classes; none of a model that estimates a number.
     named : bool
         Whether it knows the names of its inputs itself.
+
+    Attributes
+    ----------
     before : list
         Names and transformers that are put before the model, in order.
-    stated : list[str]
-        The columns whose codes lie under the columns' own names.
-    notes : list[str]
-        What the auditor must know, a sentence each.
+    explanations, notes : list[str]
+        What was found, and what the auditor must know; a sentence each.
     """
 
-    inputs: int
-    classes: int
-    numbered: bool = False
-    named: bool = False
-    features: tuple[str, ...] = ()
-    codes: dict[str, dict[str, float]] = field(default_factory=dict)
-    one_hot: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    steps: dict[str, tuple[Step, ...]] = field(default_factory=dict)
-    steps_in_order: tuple[tuple[Step, ...], ...] = ()
-    scalers: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    target: str = ""
-    names_of_classes: tuple[str, ...] = ()
-    explanations: list[str] = field(default_factory=list)
-    values: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    stated: list[str] = field(default_factory=list)
-    before: list[tuple[str, Any]] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    @classmethod
-    def of(
-        cls, hints: Hints, inputs: int, classes: Sequence[object], *, named: bool = False
-    ) -> Preparation:
-        """Begin with what a model's own file told.
-
-        Parameters
-        ----------
-        named : bool
-            Whether it knows the names of its inputs itself.
-        """
-        return cls(
-            inputs=inputs,
-            classes=len(classes),
-            numbered=[str(name) for name in classes] == [str(i) for i in range(len(classes))],
-            named=named,
-            features=hints.features,
+    def __init__(
+        self, hints: Hints, inputs: int, classes: Sequence[object], *, named: bool = False
+    ) -> None:
+        self._inputs = inputs
+        self._classes = len(classes)
+        # an encoder may have names for classes that are numbers
+        self._numbered = [str(name) for name in classes] == [str(i) for i in range(len(classes))]
+        self._named = named
+        self._told = msgspec.structs.replace(
+            hints,
             codes=dict(hints.codes),
             one_hot=dict(hints.one_hot),
             steps=dict(hints.steps),
-            steps_in_order=hints.steps_in_order,
             scalers=dict(hints.scalers),
-            target=hints.target,
-            names_of_classes=hints.classes,
-            explanations=list(hints.notes),
-            values=hints.values,
         )
+        self._lists: dict[str, tuple[str, ...]] = {}
+        #: The columns whose codes lie under the columns' own names.
+        self._stated: list[str] = []
+        self.before: list[tuple[str, Any]] = []
+        self.explanations = list(hints.notes)
+        self.notes: list[str] = []
 
     def take(self, things: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
         """Take what things tell, given with the names under which they lie.
@@ -132,7 +108,7 @@ class Preparation:
             When two of them contradict each other.
         """
         listed = list(things)
-        self.lists.update(lists_in(listed))
+        self._lists.update(lists_in(listed))
         chained = [entry for entry in listed if self._belongs_before(entry[1])]
         scalers = [entry for entry in listed if _kind(entry[1]) in _SCALERS]
         if chained:
@@ -155,21 +131,11 @@ class Preparation:
 
     def hints(self) -> Hints:
         """Return what was told."""
-        return Hints(
-            features=self.features,
-            codes=self.codes,
-            one_hot=self.one_hot,
-            steps=self.steps,
-            steps_in_order=self.steps_in_order,
-            scalers=self.scalers,
-            target=self.target,
-            classes=self.names_of_classes,
-            notes=(
-                *self.explanations,
-                *([_stated(self.stated)] if self.stated else []),
-            ),
-            values=self.values,
-        )
+        stated = [_stated(self._stated)] if self._stated else []
+        return msgspec.structs.replace(self._told, notes=(*self.explanations, *stated))
+
+    def _tell(self, **fields: object) -> None:
+        self._told = msgspec.structs.replace(self._told, **fields)
 
     def _belongs_before(self, thing: Any) -> bool:  # noqa: ANN401 - anything
         """Return whether a thing changes rows in a way that hints cannot say."""
@@ -181,25 +147,21 @@ class Preparation:
         if kind in _SCALERS:
             return bool(getattr(thing, "clip", False))
         if kind == "OrdinalEncoder":
-            return width_of(thing) == self.inputs and column_names(thing) is None
+            return width_of(thing) == self._inputs and column_names(thing) is None
         if kind == "OneHotEncoder":
             infrequent = getattr(thing, "infrequent_categories_", None) is not None
-            return infrequent or width_of(thing) == self.inputs
+            return infrequent or width_of(thing) == self._inputs
         return True
 
     def _chain(self, entries: list[tuple[str, Any]]) -> None:
         """Put transformers before the model: each must give what the next one takes."""
-        wanted = self.inputs
+        wanted = self._inputs
         for name, thing in reversed(entries):
             width = width_of(thing)
             if width is not None and width != wanted:
                 if _kind(thing) in _SCALERS:
                     continue
-                raise ModelError(
-                    f"“{name}” gives {width:,} columns, but what comes after it takes {wanted:,}.",
-                    why="It was fitted for another model, or something between them is missing.",
-                    remedy="Choose the files that belong together.",
-                )
+                raise wrong_width(name, width, wanted, "what comes after it")
             self.before.insert(0, (name, thing))
             wanted = int(getattr(thing, "n_features_in_", 0)) or wanted
         self.explanations += [
@@ -235,74 +197,74 @@ class Preparation:
 
     def _names(self, name: str, names: tuple[str, ...]) -> bool:
         words = words_of(name)
-        if (words & _TARGET_WORDS or "classes" in words) and len(names) == self.classes:
-            self._classes(names, name)
+        if (words & _TARGET_WORDS or "classes" in words) and len(names) == self._classes:
+            self._name_classes(names, name)
             return True
         if len(names) == 1 and words & _TARGET_WORDS:
             return self._text(name, names[0])
         if is_part(name):
             return False
-        width = self.inputs
+        width = self._inputs
         if self.before:
             width = int(getattr(self.before[0][1], "n_features_in_", 0)) or width
-        if self.before and len(names) == self.inputs != width:
+        if self.before and len(names) == self._inputs != width:
             self.explanations.append(
                 f"“{name}” names the {len(names):,} columns that the model receives."
             )
             return True
         if len(names) != width:
             return False
-        if self.features and self.features != names:
+        if self._told.features and self._told.features != names:
             raise _contradiction(
                 f"“{name}” gives a different order of the inputs from the one given before"
             )
-        self.features = names
+        self._tell(features=names)
         self.explanations.append(f"“{name}” names the {len(names):,} inputs, in order.")
         return True
 
     def _arrange(self) -> None:
         """Name the inputs after what was fitted, where no list does."""
-        whole = next((c for c in self.scalers.values() if len(c) == self.inputs), ())
-        if whole and set(whole) == set(self.features) and whole != self.features:
+        whole = next((c for c in self._told.scalers.values() if len(c) == self._inputs), ())
+        if whole and set(whole) == set(self._told.features) and whole != self._told.features:
             raise _contradiction(
                 "A scaler takes the inputs in a different order from the one given before"
             )
-        if self.features or self.before or self.named:
+        if self._told.features or self.before or self._named:
             return
-        found = arranged(self.inputs, self.scalers, self.one_hot, self.codes, self.lists)
+        found = arranged(self._inputs, self._told, self._lists)
         if found is not None:
-            self.features = found.features
+            self._tell(features=found.features)
             self.explanations.append(found.note)
             self.notes += [found.assumed] if found.assumed else []
 
     def _text(self, name: str, text: str) -> bool:
         if not words_of(name) & _TARGET_WORDS:
             return False
-        if self.target not in ("", text):
-            raise _contradiction(f"The target is “{self.target}” and “{text}”")
-        self.target = text
+        if self._told.target not in ("", text):
+            raise _contradiction(f"The target is “{self._told.target}” and “{text}”")
+        self._tell(target=text)
         self.explanations.append(f"“{name}” states that the target is “{text}”.")
         return True
 
-    def _classes(self, names: tuple[str, ...], name: str) -> None:
-        if self.names_of_classes not in ((), names):
+    def _name_classes(self, names: tuple[str, ...], name: str) -> None:
+        if self._told.classes not in ((), names):
             raise _contradiction(f"“{name}” names classes other than those given before")
-        self.names_of_classes = names
+        self._tell(classes=names)
         self.explanations.append(f"“{name}” names the classes: {', '.join(names)}.")
 
     def _codes(self, column: str, codes: dict[str, float], name: str) -> None:
-        if self.codes.get(column, codes) != codes:
+        if self._told.codes.get(column, codes) != codes:
             raise _contradiction(f"“{name}” gives other codes for “{column}” than those before")
-        self.codes[column] = codes
+        self._told.codes[column] = codes
         if name == column:
-            self.stated.append(column)
+            self._stated.append(column)
         else:
             self.explanations.append(f"“{name}” has the codes of “{column}”.")
 
     def _one_hot(self, column: str, categories: tuple[str, ...], name: str) -> None:
-        if self.one_hot.get(column, categories) != categories:
+        if self._told.one_hot.get(column, categories) != categories:
             raise _contradiction(f"“{name}” gives other categories of “{column}” than those before")
-        self.one_hot[column] = categories
+        self._told.one_hot[column] = categories
         self.explanations.append(
             f"“{name}” makes an input from each of {len(categories)} values of “{column}”."
         )
@@ -314,12 +276,12 @@ class Preparation:
     def _label_encoder(self, name: str, encoder: Any) -> bool:  # noqa: ANN401 - scikit-learn's
         classes = _texts(encoder.classes_)
         column = _column_of(name)
-        of_target = not column or column == self.target or column.casefold() in _TARGET_WORDS
+        of_target = not column or column == self._told.target or column.casefold() in _TARGET_WORDS
         if of_target:
-            if len(classes) != self.classes:
+            if len(classes) != self._classes:
                 return False
-            if self.numbered:
-                self._classes(classes, name)
+            if self._numbered:
+                self._name_classes(classes, name)
             else:
                 self.explanations.append(
                     f"“{name}” names classes that already have names in the model."
@@ -331,7 +293,7 @@ class Preparation:
     def _encoded(self, name: str, encoder: Any) -> tuple[str, ...] | None:  # noqa: ANN401 - scikit-learn's
         """Find the columns that an encoder encodes; None, and a note, where nothing tells."""
         count = len(encoder.categories_)
-        columns = column_names(encoder) or columns_for(self.lists, count, numbers=False)
+        columns = column_names(encoder) or columns_for(self._lists, count, numbers=False)
         if columns is None and count == 1:
             columns = (_column_of(name),)
         if not columns or not all(columns):
@@ -364,9 +326,9 @@ class Preparation:
         widths = (np.size(getattr(scaler, key, ())) for key, *_ in _SCALERS[_kind(scaler)])
         width = int(getattr(scaler, "n_features_in_", 0)) or max(widths)
         columns = column_names(scaler)
-        if columns is None and width != self.inputs:
-            columns = columns_for(self.lists, width, numbers=True)
-        if width == 1 and self.inputs != 1 and columns is None:
+        if columns is None and width != self._inputs:
+            columns = columns_for(self._lists, width, numbers=True)
+        if width == 1 and self._inputs != 1 and columns is None:
             self.notes.append(
                 f"“{name}” scales a single column that it does not name, perhaps the target: it "
                 "is not used."
@@ -374,19 +336,19 @@ class Preparation:
             return True
         arithmetic = _steps_of(scaler, width)
         if columns is None:
-            if self.steps_in_order not in ((), arithmetic):
+            if self._told.steps_in_order not in ((), arithmetic):
                 raise _contradiction(f"“{name}” scales what another scaler already scales")
-            self.steps_in_order = arithmetic
+            self._tell(steps_in_order=arithmetic)
         else:
             twice = [
                 column
                 for column, steps in zip(columns, arithmetic)
-                if self.steps.get(column, steps) != steps
+                if self._told.steps.get(column, steps) != steps
             ]
             if twice:
                 raise _contradiction(f"“{name}” scales “{twice[0]}”, which is already scaled")
-            self.steps.update(zip(columns, arithmetic))
-            self.scalers[name] = columns
+            self._told.steps.update(zip(columns, arithmetic))
+            self._told.scalers[name] = columns
         self.explanations.append(f"“{name}” ({_kind(scaler)}) scales {width:,} columns.")
         return True
 
@@ -413,16 +375,16 @@ class Preparation:
             or (is_part(name) or words_of(name) & _NOTE_WORDS)
         ):
             return False
-        if column.casefold() in _TARGET_WORDS or column == self.target:
+        if column.casefold() in _TARGET_WORDS or column == self._told.target:
             return self._numbered_classes(name, given)
         self._codes(column, {_text(key): float(value) for key, value in given.items()}, name)
         return True
 
     def _numbered_classes(self, name: str, given: dict[Any, Any]) -> bool:
         places = sorted(given, key=lambda key: float(given[key]))
-        if [float(given[key]) for key in places] != list(range(self.classes)):
+        if [float(given[key]) for key in places] != list(range(self._classes)):
             return False
-        self._classes(tuple(_text(key) for key in places), name)
+        self._name_classes(tuple(_text(key) for key in places), name)
         return True
 
 

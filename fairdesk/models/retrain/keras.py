@@ -37,7 +37,7 @@ from fairdesk.models.decisions.tensors import fill, fill_matrix, taken
 from fairdesk.models.dense.chain import Learnt
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.keras.file import learnt_from, open_keras
-from fairdesk.models.keras.parts import look_through, opened
+from fairdesk.models.keras.parts import described, look_through, of_output, opened
 from fairdesk.models.keras.tensorflow import (
     TensorFlowModel,
     last_activation,
@@ -146,7 +146,7 @@ def loss_of(
     activation : str
         Its last activation; empty where it is unknown.
     """
-    name, settings = _described(_of_output(training.get("loss"), output))
+    name, settings = described(of_output(training.get("loss"), output))
     own = _LOSSES.get(name.replace("_", "").lower(), "")
     if own and own not in (_OF_MANY if width == 1 else _OF_ONE):
         # hinges turn 0 into −1 themselves
@@ -175,7 +175,7 @@ def optimiser_of(training: Mapping[str, Any], chosen: str, *, tune: bool) -> Any
     import keras  # noqa: PLC0415 - loaded with the model
 
     own = training.get("optimizer", training.get("optimizer_config"))
-    name, settings = _described(own) if chosen == "own" else (chosen, {})
+    name, settings = described(own) if chosen == "own" else (chosen, {})
     name = name.rpartition(">")[2].lower()
     kind = getattr(keras.optimizers, _OPTIMISERS.get(name, "Adam"))
     if name not in _OPTIMISERS:
@@ -199,7 +199,7 @@ def _rate(settings: Mapping[str, Any], name: str, *, tune: bool) -> Any:  # noqa
     rate: Any = settings.get("learning_rate", settings.get("lr"))
     schedule = ""
     if isinstance(rate, dict):
-        schedule, planned = _described(rate)
+        schedule, planned = described(rate)
         values = planned.get("values")
         first = planned.get("initial_learning_rate", values[0] if values else None)
         kept = {key: value for key, value in planned.items() if _plain(value) and key != "name"}
@@ -219,27 +219,6 @@ def _rate(settings: Mapping[str, Any], name: str, *, tune: bool) -> Any:  # noqa
     if name in _DECAYING and _number(decay) and decay > 0:
         return schedules.InverseTimeDecay(rate, 1, decay)
     return rate
-
-
-def _of_output(loss: object, output: str) -> object:
-    """Choose the loss of the one output, which a file may tell by its name or in a list."""
-    if isinstance(loss, dict) and output in loss:
-        return loss[output]
-    if isinstance(loss, list) and loss:
-        return loss[0]
-    return loss
-
-
-def _described(part: object) -> tuple[str, Mapping[str, Any]]:
-    """Read a name and settings in what Keras writes: a name alone, or a description."""
-    if isinstance(part, str):
-        return part, {}
-    if not isinstance(part, dict):
-        return "", {}
-    settings, name = part.get("config"), part.get("class_name")
-    if name == "function":
-        return (settings, {}) if isinstance(settings, str) else ("", {})
-    return str(name), settings if isinstance(settings, dict) else {}
 
 
 def _numbers(kind: Any, settings: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - a class of Keras, or its name

@@ -19,7 +19,7 @@ from fairdesk.models.decisions.outputs import (
     from_margins,
     from_probabilities,
 )
-from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, OpenedModel
+from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, OpenedModel, width_text
 from fairdesk.models.pickles.contents import Contents, spoken, wanted_environment
 from fairdesk.models.pickles.loading import Loaded, load
 from fairdesk.models.preparation.arranging import is_part, names_of, words_of
@@ -246,7 +246,11 @@ class _Found:
             parts = {}
         parts = {name: adapted(part) for name, part in parts.items()}
         models = {name: part for name, part in parts.items() if is_estimator(part)}
-        inner = [name for name, part in parts.items() if _has_model(part)]
+        inner = [
+            name
+            for name, part in parts.items()
+            if isinstance(part, Mapping) and any(is_estimator(adapted(x)) for x in part.values())
+        ]
         if not models and len(inner) == 1:
             within = {str(name): part for name, part in parts.pop(inner[0]).items()}
             return cls.of({**parts, **within}, path)
@@ -255,10 +259,6 @@ class _Found:
         others = [(name, part) for name, part in parts.items() if name not in models]
         first = sorted(models, key=lambda name: not any(w in name.casefold() for w in _MODEL_WORDS))
         return cls({name: models[name] for name in first}, others)
-
-
-def _has_model(thing: object) -> bool:
-    return isinstance(thing, Mapping) and any(is_estimator(adapted(x)) for x in thing.values())
 
 
 def _no_model(thing: object, path: Path) -> ModelError:
@@ -301,7 +301,7 @@ def _choose(found: _Found, path: Path, output: str) -> tuple[Asked, tuple[str, .
 
 def _hints_in_file(found: _Found, asked: Asked, path: Path) -> Preparation:
     """Take what lies beside the model in its file."""
-    gathered = Preparation.of(Hints(), len(asked.inputs), asked.classes, named=asked.named)
+    gathered = Preparation(Hints(), len(asked.inputs), asked.classes, named=asked.named)
     unused = gathered.take(found.others)
     if found.others:
         model = next(iter(found.models))
@@ -361,15 +361,13 @@ def _card(
     can += [Capability.TREES] if trees_in(estimator) else []
     can += [Capability.TEXT] if prose_in(estimator) else []
     can += [Capability.RETRAINS] if trains(asked) else []
-    answers = f"{len(asked.classes):,} classes" if asked.classes else "one number"
-    inputs = "1 input" if len(asked.inputs) == 1 else f"{len(asked.inputs):,} inputs"
     saved = [f"{name} {text}" for name, text in versions.items() if name != "skops" and text]
     return ModelCard(
         path=str(path),
         sha256=sha256(path),
         format=kind,
         summary=f"{', then '.join(steps) if steps else type(innermost(shown)).__name__}, "
-        f"{inputs}, {answers}.",
+        f"{width_text(len(asked.inputs), len(asked.classes))}.",
         takes=asked.takes,
         inputs=asked.inputs,
         named=asked.named,

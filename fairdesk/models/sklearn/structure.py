@@ -20,10 +20,9 @@ from fairdesk.models.preparation.column_sources import (
     ColumnSources,
     Made,
     from_scikit,
-    places_of,
     sources_of,
 )
-from fairdesk.models.preparation.estimators import Asked, innermost
+from fairdesk.models.preparation.estimators import Asked, innermost, places_of
 from fairdesk.models.structure import (
     CLOSE,
     Activation,
@@ -81,7 +80,7 @@ def _of_scikit(estimator: Any) -> Forest:  # noqa: ANN401 - a tree or several of
     """Read one tree, or the mean of several: rows are rounded to single precision first."""
     trees = getattr(estimator, "estimators_", [estimator])
     classes = len(getattr(estimator, "classes_", ()))
-    grove = ForestBuilder.empty()
+    grove = ForestBuilder()
     for each in trees:
         value = np.asarray(each.tree_.value, np.float64)[:, 0, :]
         if classes:
@@ -92,7 +91,7 @@ def _of_scikit(estimator: Any) -> Forest:  # noqa: ANN401 - a tree or several of
             value = value[:, 1:2] if classes == 2 else value[:, :classes]
         _plant_scikit(grove, each.tree_, value / len(trees))
     decides: Decides = "value" if not classes else "share" if classes == 2 else "argmax"
-    return grove.forest(np.zeros(grove.value[0].shape[1]), decides, _DOUBLE)
+    return grove.forest(np.zeros(classes if classes > 2 else 1), decides, _DOUBLE)
 
 
 def _plant_scikit(grove: ForestBuilder, tree: Any, value: Float64) -> None:  # noqa: ANN401 - scikit-learn's
@@ -119,7 +118,7 @@ def _of_boosting(estimator: Any) -> Forest:  # noqa: ANN401 - gradient boosting 
     base = np.asarray(estimator._raw_predict_init(nobody), np.float64)[0]  # noqa: SLF001 - told nowhere else
     # the logistic function is taken of twice the sum
     scale = 2.0 if estimator.loss == "exponential" else 1.0
-    grove = ForestBuilder.empty()
+    grove = ForestBuilder()
     for stage in estimator.estimators_:
         for k, each in enumerate(stage):
             value = np.zeros((each.tree_.node_count, len(stage)))
@@ -135,7 +134,7 @@ def _of_histograms(estimator: Any) -> Read:  # noqa: ANN401 - histogram gradient
     base = np.asarray(estimator._baseline_prediction, np.float64).ravel()  # noqa: SLF001 - told nowhere else
     mapper = estimator._bin_mapper  # noqa: SLF001 - as above
     known, place_of = mapper.make_known_categories_bitsets()
-    grove, sets = ForestBuilder.empty(), Sets(width)
+    grove, sets = ForestBuilder(), Sets(width)
     for stage in estimator._predictors:  # noqa: SLF001 - as above
         for k, each in enumerate(stage):
             nodes = each.nodes

@@ -235,7 +235,7 @@ def test_an_encoder_of_many_numbers_is_used_however_its_keys_are_spelt(spelt):
     areas = np.unique(RNG.integers(1, 9_999, N))
     hired = np.where(areas % 2, "yes", "no").tolist()
     rows = table(number("area", areas.tolist()), names("hired", hired))
-    gathered = Preparation.of(NOTHING, 1, (0, 1))
+    gathered = Preparation(NOTHING, 1, (0, 1))
     assert not gathered.take([("area", {spelt(area): i for i, area in enumerate(areas.tolist())})])
     encoded = np.arange(len(areas), dtype=float)[:, None]
     model = Estimator(LogisticRegression().fit(encoded, areas % 2), hints=gathered.hints())

@@ -695,7 +695,9 @@ def test_dense_networks_are_known_number_by_number(tmp_path, name):
     assert {Capability.LAYERS, Capability.GRADIENTS} <= set(opened.card.can)
     assert "Dense network 3-" in opened.card.summary
     scores = opened.matrix_scores(MATRIX)
-    values = (MATRIX if opened.network.centre is None else MATRIX - opened.network.centre).astype(np.float32)
+    values = (MATRIX if opened.network.centre is None else MATRIX - opened.network.centre).astype(
+        np.float32
+    )
     for layer in opened.network.layers:
         values = values @ layer.weights + layer.bias
         values = REFERENCES[layer.activation.name](values, layer.activation)
