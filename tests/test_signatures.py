@@ -246,7 +246,7 @@ def test_an_archive_of_several_or_no_models_names_them(tmp_path, names, said):
 
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("fairdesk.models.archives.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("fairdesk.models.packed.MOST_UNPACKED", 1 << 20)
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("m.pkl", bytes(2 << 20))

@@ -12,6 +12,7 @@ from pathlib import Path
 from fairdesk import file_types as types
 from fairdesk.errors import ModelError, system_errors
 from fairdesk.models.packed import PACKED
+from fairdesk.models.packed import model_within as within
 from fairdesk.signatures import as_text, recognise, unpacked
 
 #: How files begin: JSON with its first name; UBJSON with the type and number of that name's length
@@ -136,7 +137,5 @@ def model_within(path: Path) -> Iterator[Path]:
     ModelError
         When it holds none or several, or cannot be unpacked.
     """
-    from fairdesk.models.archives import model_within as within  # noqa: PLC0415 - needed seldom
-
     with within(path, lambda each: describe_format(each) in OPENED) as model:
         yield model

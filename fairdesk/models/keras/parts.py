@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairdesk.errors import ModelError
-from fairdesk.models.dense.chain import Float64
+from fairdesk.models.dense.layers import Float64
 
 if TYPE_CHECKING:
     import h5py

@@ -33,7 +33,7 @@ from fairdesk.models.decisions.tensors import (
     taken,
     without_width,
 )
-from fairdesk.models.dense.chain import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
+from fairdesk.models.dense.layers import EACH_FOR_ITSELF, ESTIMATE, LOGIT, LOGITS, TANH, Learnt
 from fairdesk.models.keras.parts import STEPPED, KerasParts, Named, with_slashes
 from fairdesk.models.model import Capability, Inputs, ModelCard
 from fairdesk.models.structure import Float32

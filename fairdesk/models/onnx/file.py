@@ -21,20 +21,26 @@ from fairdesk.models.decisions.outputs import (
     without_gradients,
 )
 from fairdesk.models.decisions.tensors import Tensor, fill, fill_matrix, taken
-from fairdesk.models.dense.chain import Learnt, NotPlainError, Plain, network_sentence
-from fairdesk.models.dense.layers import DenseNetwork
+from fairdesk.models.dense.layers import (
+    DenseNetwork,
+    Learnt,
+    NotPlainError,
+    Plain,
+    network_sentence,
+)
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard
-from fairdesk.models.onnx.graph import Graph
-from fairdesk.models.onnx.meaning import (
+from fairdesk.models.onnx.graph import DamagedError, Graph, Outline, outline, parse, vet
+from fairdesk.models.onnx.session import (
     TRIED_ROWS,
+    Asked,
     OutputMeaning,
     choose_output,
     columns_of,
     meaning_of,
+    session_of,
+    tensors_of,
 )
-from fairdesk.models.onnx.session import Asked, session_of, tensors_of
 from fairdesk.models.onnx.structure import dense_part, forest_of
-from fairdesk.models.onnx.vetting import DamagedError, Outline, outline, parse, vet
 from fairdesk.models.structure import (
     Float32,
     Forest,

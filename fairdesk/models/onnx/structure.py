@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.dense.chain import (
+from fairdesk.models.dense.layers import (
     SIGMOID,
     SOFTMAX,
     Chain,

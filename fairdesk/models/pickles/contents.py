@@ -311,7 +311,7 @@ def _layer_notes(layers: Iterable[str]) -> tuple[str, ...]:
 
 def _onnx(path: Path) -> Contents:
     # needed here only
-    from fairdesk.models.onnx.vetting import DamagedError, outline, parse  # noqa: PLC0415
+    from fairdesk.models.onnx.graph import DamagedError, outline, parse  # noqa: PLC0415
 
     if path.stat().st_size > 2 << 30:
         return Contents("onnx", notes=("It is larger than an ONNX file can be.",))

@@ -32,9 +32,8 @@ from fairdesk.models.pickles.contents import (
     types_in,
     wanted_environment,
 )
-from fairdesk.models.pickles.rebuilding import RefusedError
+from fairdesk.models.pickles.rebuilding import RefusedError, vet
 from fairdesk.models.pickles.unpickling import CUT_OFF, names_in, rebuild, resolve
-from fairdesk.models.pickles.vetting import vet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -28,8 +28,7 @@ import numpy as np
 from fairdesk.errors import ModelError
 from fairdesk.models.packed import DAMAGED, Bounded, unpacked
 from fairdesk.models.pickles import allowed_names, rebuilding
-from fairdesk.models.pickles.rebuilding import Lifeless, RefusedError, Token
-from fairdesk.models.pickles.vetting import vet
+from fairdesk.models.pickles.rebuilding import Lifeless, RefusedError, Token, vet
 
 #: What joblib aligns its arrays to is told by one byte; a name or a text is not longer.
 _MOST_NAME = 500

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.pmml.document import Element, NotReadError
-from fairdesk.models.pmml.fields import (
+from fairdesk.models.pmml.document import (
     Column,
+    Element,
     Kind,
     Mask,
+    NotReadError,
     Scope,
     cast,
     inside,

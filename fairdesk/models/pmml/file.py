@@ -11,8 +11,7 @@ from fairdesk.file_types import DECISIONS
 from fairdesk.files import sha256
 from fairdesk.models.decisions.outputs import from_classes, from_values, of_two
 from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, Takes, width_text
-from fairdesk.models.pmml.document import Element, NotReadError, read_document
-from fairdesk.models.pmml.fields import Answer, given
+from fairdesk.models.pmml.document import Answer, Element, NotReadError, given, read_document
 from fairdesk.models.pmml.parts import Dictionary, ForestPart, Model, around, model_of
 from fairdesk.results.events import Scores
 

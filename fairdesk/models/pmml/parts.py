@@ -7,18 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.pmml.document import Element, NotReadError
-from fairdesk.models.pmml.expressions import Definitions, Expression, derived_in, expression_of
-from fairdesk.models.pmml.fields import (
+from fairdesk.models.pmml.document import (
     Answer,
     Column,
     DataField,
+    Element,
     Float64,
     Kind,
+    NotReadError,
     Part,
     Scope,
     Treatment,
 )
+from fairdesk.models.pmml.expressions import Definitions, Expression, derived_in, expression_of
 from fairdesk.models.pmml.predicates import Predicate, compiled, predicate_of
 from fairdesk.models.pmml.regression import GeneralRegressionPart, RegressionPart, ScorecardPart
 from fairdesk.models.pmml.trees import Tree, TreePart, Trees, read_tree

@@ -9,8 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairdesk.models.pmml.document import Element, NotReadError
-from fairdesk.models.pmml.fields import Kind, Mask, Places, Scope, missing_in, parsed
+from fairdesk.models.pmml.document import (
+    Element,
+    Kind,
+    Mask,
+    NotReadError,
+    Places,
+    Scope,
+    missing_in,
+    parsed,
+)
 
 #: What is true, and what is unknown, of some rows of a batch.
 Verdict = tuple[Mask, Mask]

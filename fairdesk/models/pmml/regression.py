@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.models.pmml.document import Element, NotReadError
+from fairdesk.models.pmml.document import Answer, Column, Element, NotReadError, Scope
 from fairdesk.models.pmml.expressions import Definitions, expression_of
-from fairdesk.models.pmml.fields import Answer, Column, Scope
 from fairdesk.models.pmml.predicates import compiled, predicate_of
 
 Float64 = NDArray[np.float64]

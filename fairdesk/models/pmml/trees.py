@@ -10,9 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
-from fairdesk.models.pmml.document import Element, NotReadError
+from fairdesk.models.pmml.document import (
+    Answer,
+    Element,
+    Float64,
+    Kind,
+    NotReadError,
+    Places,
+    Scope,
+)
 from fairdesk.models.pmml.expressions import Definitions
-from fairdesk.models.pmml.fields import Answer, Float64, Kind, Places, Scope
 from fairdesk.models.pmml.predicates import (
     PREDICATES,
     Predicate,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fairdesk.errors import ModelError
 from fairdesk.models.model import Hints
 
 #: What is taken for a list of names is no longer.
@@ -124,3 +125,12 @@ def arranged(inputs: int, told: Hints, lists: Mapping[str, tuple[str, ...]]) -> 
 def _only(lists: Mapping[str, tuple[str, ...]], words: frozenset[str]) -> tuple[str, ...]:
     found = {names for name, names in lists.items() if words_of(name) & words}
     return next(iter(found)) if len(found) == 1 else ()
+
+
+def wrong_width(name: str, given: int, wanted: int, by: str = "the model") -> ModelError:
+    """Return the error for a transformer that gives another number of columns than is taken."""
+    return ModelError(
+        f"“{name}” gives {given:,} columns, but {by} takes {wanted:,}.",
+        why="It was fitted for another model, or something between them is missing.",
+        remedy="Choose the files that belong together.",
+    )

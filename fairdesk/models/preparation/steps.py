@@ -18,8 +18,8 @@ from fairdesk.models.preparation.arranging import (
     lists_in,
     names_of,
     words_of,
+    wrong_width,
 )
-from fairdesk.models.preparation.prepared import wrong_width
 
 #: Words in the name of an encoder that are not the name of its column.
 _TOOL_WORDS = frozenset(

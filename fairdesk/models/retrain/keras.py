@@ -34,8 +34,7 @@ from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.tensors import fill, fill_matrix, taken
-from fairdesk.models.dense.chain import Learnt
-from fairdesk.models.dense.layers import DenseNetwork
+from fairdesk.models.dense.layers import DenseNetwork, Learnt
 from fairdesk.models.keras.file import learnt_from, open_keras
 from fairdesk.models.keras.parts import described, look_through, of_output, opened
 from fairdesk.models.keras.tensorflow import (

@@ -43,9 +43,8 @@ from fairdesk.models.onnx.writing import (
 )
 from fairdesk.models.open import open_model
 from fairdesk.models.pickles.loading import load
-from fairdesk.models.preparation.companions import DescribedModel
+from fairdesk.models.preparation.companions import DescribedModel, PreparedModel
 from fairdesk.models.preparation.estimators import is_estimator
-from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.retrain.losses import (
     EXPORT_ROWS,
     Training,
@@ -114,9 +113,6 @@ def refit(
 
 def innermost(opened: OpenedModel) -> OpenedModel:
     """Return the model itself, without the transformers and descriptions around it."""
-    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - as above
-    from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
-
     while True:
         if isinstance(opened, DescribedModel):
             opened = opened.described
@@ -141,8 +137,6 @@ def _refuse_missing_classes(card: ModelCard, training_set: TrainingSet) -> None:
 
 def _taught(fed: FedModel, training_set: TrainingSet) -> TrainingBatch:
     """Put a lesson into the terms of the innermost model."""
-    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - as above
-    from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
     from fairdesk.models.sklearn.file import ScikitModel  # noqa: PLC0415
 
     opened = fed.opened
@@ -172,9 +166,6 @@ def _rows(card: ModelCard, given: NDArray[np.float64] | Inputs) -> Any:  # noqa:
 
 def _rewrap(opened: OpenedModel, trained: OpenedModel) -> OpenedModel:
     """Put around a trained model what was around the one that was imported."""
-    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - as above
-    from fairdesk.models.preparation.prepared import PreparedModel  # noqa: PLC0415
-
     if isinstance(opened, DescribedModel):
         inner = _rewrap(opened.described, trained)
         card = msgspec.structs.replace(opened.card, path=inner.card.path, sha256=inner.card.sha256)

@@ -23,6 +23,7 @@ from fairdesk.models.model import Capability, Hints, Inputs, ModelCard, OpenedMo
 from fairdesk.models.pickles.contents import Contents, spoken, wanted_environment
 from fairdesk.models.pickles.loading import Loaded, load
 from fairdesk.models.preparation.arranging import is_part, names_of, words_of
+from fairdesk.models.preparation.companions import PreparedModel
 from fairdesk.models.preparation.estimators import (
     GROUP,
     Asked,
@@ -44,7 +45,6 @@ from fairdesk.models.preparation.estimators import (
     trees_in,
     unprepared,
 )
-from fairdesk.models.preparation.prepared import PreparedModel
 from fairdesk.models.preparation.steps import Preparation
 
 if TYPE_CHECKING:

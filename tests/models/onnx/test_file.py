@@ -10,8 +10,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.input_check import attributes_for, check
 from fairdesk.models.model import Capability, Takes, labels
 from fairdesk.models.onnx import session
-from fairdesk.models.onnx.graph import Graph
-from fairdesk.models.onnx.vetting import DamagedError, outline, parse
+from fairdesk.models.onnx.graph import DamagedError, Graph, outline, parse
 from fairdesk.models.open import open_model
 from tests import phrases
 from tests.models.dense.test_layers import REFERENCES

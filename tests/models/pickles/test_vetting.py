@@ -24,8 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.models.pickles.loading import load
-from fairdesk.models.pickles.rebuilding import RefusedError
-from fairdesk.models.pickles.vetting import vet
+from fairdesk.models.pickles.rebuilding import RefusedError, vet
 from tests import phrases
 
 X, Y = np.array([[0.0, 1.0], [1.0, 0.0]] * 10), np.array([0, 1] * 10)

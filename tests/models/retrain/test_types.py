@@ -26,8 +26,7 @@ from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.input_check import card_of
 from fairdesk.models.model import Capability, Companion
 from fairdesk.models.open import open_model
-from fairdesk.models.preparation.companions import with_companions
-from fairdesk.models.preparation.prepared import PreparedModel
+from fairdesk.models.preparation.companions import PreparedModel, with_companions
 from fairdesk.models.retrain.losses import Training, TrainingSet, why_card_not, why_not
 from fairdesk.models.retrain.retraining import refit
 from tests import phrases

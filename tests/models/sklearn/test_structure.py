@@ -48,7 +48,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from fairdesk.models.model import Capability
 from fairdesk.models.open import open_model
-from fairdesk.models.preparation.prepared import PreparedModel
+from fairdesk.models.preparation.companions import PreparedModel
 from fairdesk.models.sklearn.structure import _answers
 from fairdesk.models.structure import Forest, Layers, OpaqueError, rounded_first, structure_of, sums
 

@@ -7,8 +7,7 @@ import msgspec
 from fairdesk.data.table import Table
 from fairdesk.errors import ModelError
 from fairdesk.models.decisions.favourable import Answer, answer_of
-from fairdesk.models.inputs.mapping.making import guess_sentence
-from fairdesk.models.inputs.mapping.positions import as_many, told_by
+from fairdesk.models.inputs.mapping.making import as_many, guess_sentence, told_by
 from fairdesk.models.inputs.mapping.proposer import Proposer
 from fairdesk.models.model import Input, Mapping, ModelCard
 

@@ -12,16 +12,19 @@ from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.mapping.making import (
     Made,
+    advice,
+    as_many,
     guess_sentence,
     hinted,
     input_names,
     listing,
     made_of,
     numbers_in,
+    of_encoded,
     scaled,
     token_of,
+    told_by,
 )
-from fairdesk.models.inputs.mapping.positions import advice, as_many, of_encoded, told_by
 from fairdesk.models.inputs.one_hot import (
     MISSING,
     MISSING_NAMES,
