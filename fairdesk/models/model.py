@@ -201,9 +201,8 @@ class ModelCard(msgspec.Struct, frozen=True):
 class OpenedModel(Protocol):
     """A model file that is open, asked in its own terms. Each format has one."""
 
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
+    card: ModelCard
+    """What it is."""
 
     def scores(self, inputs: Inputs) -> Scores:
         """Answer for a batch.

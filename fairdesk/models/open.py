@@ -83,15 +83,13 @@ def _opened_within(
     path: Path, *, trusted: bool, output: str, companions: Sequence[Companion]
 ) -> OpenedModel:
     """Open the one model in an archive."""
-    from fairdesk.models.preparation.companions import DescribedModel  # noqa: PLC0415 - it needs this module
-
     with model_within(path) as model:
         opened = open_model(model, trusted=trusted, output=output, companions=companions)
     note = f"“{path.name}” is an archive: the only model in it, “{model.name}”, was opened."
-    card = msgspec.structs.replace(
+    opened.card = msgspec.structs.replace(
         opened.card, path=str(path), sha256=sha256(path), warnings=(note, *opened.card.warnings)
     )
-    return DescribedModel(opened, card)
+    return opened
 
 
 def _refusal(path: Path, kind: str) -> ModelError:

@@ -99,13 +99,8 @@ class RelayedModel:
     """A model that is open in an older Python."""
 
     def __init__(self, card: ModelCard, relay: Relay) -> None:
-        self._card = card
+        self.card = card
         self._relay = relay
-
-    @property
-    def card(self) -> ModelCard:
-        """What it is."""
-        return self._card
 
     def matrix_scores(self, matrix: NDArray[np.float64]) -> Scores:
         """Answer for ``(n, inputs)`` numbers; as `OpenedModel.scores`."""

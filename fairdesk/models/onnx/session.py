@@ -131,17 +131,11 @@ _NAME = re.compile(r"([a-z]{2,3})(_[A-Z]{2})?\.(UTF-8|utf8|utf-8)")
 
 #: Tensors of ONNX by their names, as NumPy has them; text as Python objects.
 KINDS: dict[str, type] = {
+    **{f"tensor({kind})": np.dtype(kind).type for kind in ("int64", "int32", "int16", "int8")},
+    **{f"tensor({kind})": np.dtype(kind).type for kind in ("uint64", "uint32", "uint16", "uint8")},
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
     "tensor(float16)": np.float16,
-    "tensor(int64)": np.int64,
-    "tensor(int32)": np.int32,
-    "tensor(int16)": np.int16,
-    "tensor(int8)": np.int8,
-    "tensor(uint64)": np.uint64,
-    "tensor(uint32)": np.uint32,
-    "tensor(uint16)": np.uint16,
-    "tensor(uint8)": np.uint8,
     "tensor(bool)": np.bool_,
     "tensor(string)": object,
 }

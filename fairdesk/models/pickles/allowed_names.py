@@ -223,16 +223,8 @@ _HARM = frozenset(
         *("requests", "httpx", "aiohttp", "asyncio", "multiprocessing", "signal", "pip", "venv"),
         *("ensurepip", "pydoc", "pkgutil", "zipimport", "types", "gc", "inspect", "ssl", "shelve"),
         *("distutils", "setuptools", "fileinput", "glob", "threading", "_thread", "doctest"),
-        *(
-            "sqlite3",
-            "resource",
-            "mmap",
-            "fcntl",
-            "site",
-            "antigravity",
-            "this",
-            "_posixsubprocess",
-        ),
+        *("sqlite3", "resource", "mmap", "fcntl", "site", "antigravity", "this"),
+        "_posixsubprocess",
     )
 )
 _HARMFUL = frozenset(

@@ -208,34 +208,13 @@ def with_companions(opened: OpenedModel, companions: Sequence[Companion]) -> Ope
         if len(hints.features) != len(opened.card.inputs):
             hints = msgspec.structs.replace(hints, features=())
     notes = [note for file in read for note in file.notes] + gathered.notes
-    card = msgspec.structs.replace(
+    opened.card = msgspec.structs.replace(
         opened.card,
         hints=hints,
         companions=(*opened.card.companions, *(file.companion for file in read)),
         warnings=(*opened.card.warnings, *notes),
     )
-    return DescribedModel(opened, card)
-
-
-class DescribedModel:
-    """An opened model of which more is known than its own file tells.
-
-    Parameters
-    ----------
-    opened : OpenedModel
-        The model; all that it offers is offered.
-    """
-
-    def __init__(self, opened: OpenedModel, card: ModelCard) -> None:
-        self.described = opened
-        self.card = card
-
-    def scores(self, inputs: Inputs) -> Scores:
-        """Answer for one array per input; as `OpenedModel.scores`."""
-        return self.described.scores(inputs)
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever the model offers
-        return getattr(self.described, name)
+    return opened
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ from fairdesk.models.onnx.writing import (
 )
 from fairdesk.models.open import open_model
 from fairdesk.models.pickles.loading import load
-from fairdesk.models.preparation.companions import DescribedModel, PreparedModel
+from fairdesk.models.preparation.companions import PreparedModel
 from fairdesk.models.preparation.estimators import is_estimator
 from fairdesk.models.retrain.losses import (
     EXPORT_ROWS,
@@ -112,14 +112,10 @@ def refit(
 
 
 def innermost(opened: OpenedModel) -> OpenedModel:
-    """Return the model itself, without the transformers and descriptions around it."""
-    while True:
-        if isinstance(opened, DescribedModel):
-            opened = opened.described
-        elif isinstance(opened, PreparedModel):
-            opened = opened.opened
-        else:
-            return opened
+    """Return the model itself, without the transformers before it."""
+    while isinstance(opened, PreparedModel):
+        opened = opened.opened
+    return opened
 
 
 def _refuse_missing_classes(card: ModelCard, training_set: TrainingSet) -> None:
@@ -142,10 +138,7 @@ def _taught(fed: FedModel, training_set: TrainingSet) -> TrainingBatch:
     opened = fed.opened
     matrix = opened.card.takes is Takes.MATRIX
     given: Any = fed.matrix(training_set.rows) if matrix else fed.columns(training_set.rows)
-    while isinstance(opened, DescribedModel | PreparedModel):
-        if isinstance(opened, DescribedModel):
-            opened = opened.described
-            continue
+    while isinstance(opened, PreparedModel):
         made = opened.made(_rows(opened.card, given))
         opened = opened.opened
         if isinstance(opened, ScikitModel):
@@ -165,14 +158,13 @@ def _rows(card: ModelCard, given: NDArray[np.float64] | Inputs) -> Any:  # noqa:
 
 
 def _rewrap(opened: OpenedModel, trained: OpenedModel) -> OpenedModel:
-    """Put around a trained model what was around the one that was imported."""
-    if isinstance(opened, DescribedModel):
-        inner = _rewrap(opened.described, trained)
-        card = msgspec.structs.replace(opened.card, path=inner.card.path, sha256=inner.card.sha256)
-        return DescribedModel(inner, card)
-    if isinstance(opened, PreparedModel):
-        return PreparedModel(_rewrap(opened.opened, trained), opened.before)
-    return trained
+    """Put before a trained model what was before the one that was imported."""
+    if not isinstance(opened, PreparedModel):
+        return trained
+    again = PreparedModel(_rewrap(opened.opened, trained), opened.before)
+    card = trained.card
+    again.card = msgspec.structs.replace(opened.card, path=card.path, sha256=card.sha256)
+    return again
 
 
 #: How far scores may be apart that pass for equal: what single precision rounds away.
@@ -336,8 +328,6 @@ class _Check:
 
 def _before(opened: OpenedModel) -> list[tuple[str, Any]]:
     """Return the transformers through which rows go first."""
-    while isinstance(opened, DescribedModel):
-        opened = opened.described
     return opened.before if isinstance(opened, PreparedModel) else []
 
 

@@ -15,7 +15,6 @@ from fairdesk.models.decisions.rule import names_around
 from fairdesk.models.dense.layers import DenseNetwork
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, Step, Takes
-from fairdesk.models.preparation.companions import DescribedModel
 from fairdesk.models.structure import Activation, DenseLayer
 from tests import phrases
 from tests.cards import card as made_up
@@ -244,14 +243,6 @@ def test_no_gradient_is_ever_not_a_number():
         assert np.isfinite(fed.gradients(rows, np.zeros(51, np.intp))).all()
 
 
-def test_what_only_describes_a_model_hands_gradients_on():
-    fed, rows, column = census()
-    described = DescribedModel(fed.opened, fed.opened.card)
-    assert Capability.GRADIENTS in described.card.can
-    same = FedModel(described, fed.mapping, PEOPLE).gradients(rows, column)
-    np.testing.assert_array_equal(same, fed.gradients(rows, column))
-
-
 def test_gradients_of_tensorflow_go_through_the_mapping(tmp_path):
     keras = pytest.importorskip("keras")
     from fairdesk.models.open import open_model
@@ -294,7 +285,6 @@ def test_gradients_of_tensorflow_go_through_the_mapping(tmp_path):
 def test_networks_read_as_layers_are_steady():
     fed, *_ = census()
     assert fed.steady
-    assert FedModel(DescribedModel(fed.opened, fed.opened.card), fed.mapping, PEOPLE).steady
 
 
 def test_a_text_for_a_number_is_told():
