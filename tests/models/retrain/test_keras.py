@@ -195,7 +195,7 @@ def test_too_little_memory_is_told(files, monkeypatch):
 
     monkeypatch.setattr(refit_keras._Network, "_filled", filled)
     with pytest.raises(
-        ModelError, match=f"{phrases.NOT_ENOUGH_MEMORY} to train the network with 399 rows"
+        ModelError, match=f"{phrases.NOT_ENOUGH_MEMORY} to train the model with 399 rows"
     ):
         taught(opened(files["sigmoid"]))
 
