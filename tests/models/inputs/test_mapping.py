@@ -4,7 +4,7 @@ import pytest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.inputs.editing import remap
-from fairdesk.models.inputs.mapping import positions, proposer
+from fairdesk.models.inputs.mapping import making, proposer
 from fairdesk.models.inputs.mapping.propose import propose
 from fairdesk.models.model import Hints, How, Takes
 from tests.cards import card
@@ -121,7 +121,7 @@ def test_unnamed_inputs_take_the_columns_in_order():
 def test_which_columns_tell_the_outcome_is_computed_once_for_a_proposal(monkeypatch):
     told = []
     monkeypatch.setattr(proposer, "told_by", lambda *asked: told.append(asked) or set())
-    monkeypatch.setattr(positions, "told_by", lambda *_: pytest.fail("it was known"))
+    monkeypatch.setattr(making, "told_by", lambda *_: pytest.fail("it was known"))
     match(card("input 1", "input 2", "input 3", named=False), ROWS, "paid", "yes")
     assert len(told) == 1
 
