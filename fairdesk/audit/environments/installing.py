@@ -72,8 +72,7 @@ RELAY_IMPORTS = {
 }
 #: What some module of that process imports and is not installed there, with the reason.
 NOT_RELAYED = {
-    "h5py": "only pickles are opened there",
-    "lz4": "as above",
+    "lz4": "few pickles are packed by it",
     "skops": "no scikit-learn as old is read by it: the guest refuses such a file",
 }
 #: Earlier ones fell back to running a file's code without a word; the first scikit-learn for it.
