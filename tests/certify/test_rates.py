@@ -117,7 +117,6 @@ def test_nothing_is_certain_of_where_it_is_not_clear_who_may_be() -> None:
                 space,
                 low=low,
                 high=high,
-                weights=np.ones(2),
                 groups=np.repeat(space.groups, 2),
                 unclear=np.array([first, not first]),
             )
