@@ -19,7 +19,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.shapes import Laid, Marked, Paper
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
-from fairdesk.groups.metrics.outcomes import outcomes, references_of
+from fairdesk.groups.metrics.group_table import outcomes, references_of
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import ExcessChange, Share

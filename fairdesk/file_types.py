@@ -7,6 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+#: The formats of models, with their endings.
+MODEL_FORMATS = (
+    "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML (.pmml), "
+    "XGBoost (.json, .ubj), LightGBM (.txt) and CatBoost (.cbm)"
+)
 #: Where nothing but its decisions can be had of a model.
 DECISIONS = (
     "Or add the model’s decisions to the table as a column: group metrics are computed from "

@@ -16,13 +16,13 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import commands, conditions, parsing, screen, summary, terminal
 from fairdesk.cli import main as cli
-from fairdesk.data.domain.companions import Companion, Move
+from fairdesk.data.domain.dependencies import Companion, Move
 from fairdesk.data.domain.support import Support
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import canonical
 from fairdesk.document.board import board
 from fairdesk.errors import DataError, SpecError
-from fairdesk.groups.metrics.outcomes import outcomes
+from fairdesk.groups.metrics.group_table import outcomes
 from fairdesk.results.individual import ChangeSplit, ComparedRows, Share
 from fairdesk.results.proofs import NeighbourhoodCounts, Proven
 from fairdesk.results.subgroups import TermRate

@@ -15,8 +15,7 @@ import numpy as np
 
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.data.columns.dates import age_name, is_of_dates
-from fairdesk.data.columns.one_hot import find_groups
+from fairdesk.data.columns.derived import age_name, find_groups, is_of_dates
 from fairdesk.data.domain.attributes import (
     EVERY_VALUE_UP_TO,
     UNKNOWN_NAMES,
@@ -26,10 +25,10 @@ from fairdesk.data.domain.attributes import (
     attribute_of,
     encode,
 )
-from fairdesk.data.domain.companions import find_companions
-from fairdesk.data.domain.constraint_truth import Dependence
+from fairdesk.data.domain.dependencies import find_companions
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import constrained_domain
+from fairdesk.data.domain.formulas import Dependence
 from fairdesk.data.domain.support import CompanionChoice, Support, chosen_support, learn_support
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError, concerning

@@ -15,7 +15,7 @@ from fairdesk.certify.proof.certificate import share_down
 from fairdesk.certify.refine import Refinery, Steps
 from fairdesk.certify.results import Course, proven
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.dependencies import Companion
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.formulas import And, Comparison, Formula, Name, Not, Number, Valued
 from fairdesk.individual.engine.pace import Pace

@@ -12,8 +12,7 @@ from fairdesk.audit.runs.inspection import inspect, numbered_ways
 from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import print_json, print_lines, spinner, stoppable_worker
-from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
-from fairdesk.data.domain.support import Support, written
+from fairdesk.data.domain.support import AbsentCombination, Support, absent_combinations, written
 from fairdesk.wording import inspected
 from fairdesk.wording.attributes import companion_said
 

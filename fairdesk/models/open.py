@@ -17,10 +17,7 @@ from fairdesk.signatures import as_text, looks_tabular, recognise
 #: So many files of a folder are listed.
 _LISTED = 10
 
-WANTED = (
-    "FairDesk opens Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
-    "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt) and CatBoost (.cbm) models."
-)
+WANTED = f"FairDesk opens {types.MODEL_FORMATS} models."
 
 
 def open_model(

@@ -81,7 +81,7 @@ def log_density(rows: Rows, layout: Numbers, names: Numbers, starts: Sums, table
 
 @whole(float64[:, ::1](_ANY, int64[::1], float64[:, ::1], float64, float64))
 def scaled(rows: Rows, columns: Numbers, scales: Rows, nowhere: float, missing: float) -> Rows:
-    """Put codes on their attributes' scales, as `fairdesk.data.profiling.nearest.scaled` does.
+    """Put codes on their attributes' scales, as `fairdesk.population.nearest.scaled` does.
 
     Parameters
     ----------

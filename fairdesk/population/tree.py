@@ -314,11 +314,6 @@ class PopulationTree:
         return cls(domain, cells, parents, order, tables, codes, counts)
 
     @cached_property
-    def children(self) -> tuple[NDArray[np.intp], ...]:
-        """Per attribute those that depend on it."""
-        return tuple(np.flatnonzero(self.parents == i) for i in range(len(self.parents)))
-
-    @cached_property
     def values(self) -> tuple[Rows | None, ...]:
         """Per attribute all codes that it can have, ascending; ``None`` where there is no list."""
         return tuple(values_of(attribute) for attribute in self.domain.attributes)
@@ -343,10 +338,6 @@ class PopulationTree:
         cell = self.cells[i].of(values)
         return np.asarray(counts / np.bincount(cell, counts, self.cells[i].count)[cell])
 
-    def cell_of(self, rows: Rows) -> NDArray[np.intp]:
-        """Return the cells of ``(n, d)`` rows: ``(n, d)``."""
-        return _placed(self.cells, rows)
-
     def log_density(self, rows: Rows) -> Rows:
         """Return the logarithm of the probability of the cells of ``(n, d)`` rows: ``(n,)``.
 
@@ -357,31 +348,6 @@ class PopulationTree:
 
         density: Rows = row_kernels.log_density(rows, *self._laid_out)
         return density
-
-    def change(self, rows: Rows, attribute: int, codes: Rows) -> Rows:
-        """Return by how much `log_density` grows when one attribute takes other codes: ``(n,)``.
-
-        Only the terms of the attribute and of those that depend on it are looked up; the sum with
-        `log_density` is that of the new rows to the last bit.
-
-        Parameters
-        ----------
-        rows : Rows
-            ``(n, d)``, without missing codes.
-        codes : Rows
-            ``(n,)``; its new codes.
-        """
-        before, after = (
-            self.cells[attribute].of(rows[:, attribute]),
-            self.cells[attribute].of(codes),
-        )
-        parent = int(self.parents[attribute])
-        given = None if parent < 0 else self.cells[parent].of(rows[:, parent])
-        total = self._term(attribute, after, given) - self._term(attribute, before, given)
-        for child in self.children[attribute].tolist():
-            own = self.cells[child].of(rows[:, child])
-            total += self._term(child, own, after) - self._term(child, own, before)
-        return np.asarray(total)
 
     def sample(self, rng: np.random.Generator, n: int) -> Rows:
         """Draw rows of the domain: ``(n, d)``.
@@ -482,11 +448,6 @@ class PopulationTree:
         )
         joined = np.concatenate(names), np.concatenate(starts), np.concatenate(tables)
         return np.ascontiguousarray(layout, dtype=np.int64), *joined
-
-    def _term(self, i: int, cell: NDArray[np.intp], given: NDArray[np.intp] | None) -> Rows:
-        table = self.log_tables[i]
-        place = cell if given is None else given * table.shape[1] + cell
-        return np.asarray(table.ravel()[place])
 
 
 def _beginnings(parts: Sequence[NDArray[Any]]) -> NDArray[np.int64]:

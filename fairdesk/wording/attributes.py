@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.companions import Companion
-from fairdesk.data.domain.constraint_truth import Dependence
+from fairdesk.data.domain.dependencies import Companion
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.formulas import Dependence
 from fairdesk.wording import words
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.language import say, say_many

@@ -13,10 +13,9 @@ import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.companions import Companion
-from fairdesk.data.domain.constraint_truth import Dependence
-from fairdesk.data.domain.determined import in_order
+from fairdesk.data.domain.dependencies import Companion, in_order
 from fairdesk.data.domain.domain import Domain
+from fairdesk.data.domain.formulas import Dependence
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import (

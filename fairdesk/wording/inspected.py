@@ -12,7 +12,7 @@ from fairdesk.audit.runs.inspection import Inspection
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.store.records import Agreement
 from fairdesk.data.columns.rereading import is_undecided, missing_words
-from fairdesk.data.domain.absent import AbsentCombination
+from fairdesk.data.domain.support import AbsentCombination
 from fairdesk.data.profiling.profile import problems
 from fairdesk.data.table import Table
 from fairdesk.models.inputs.input_check import InputCheck

@@ -11,7 +11,7 @@ from math import floor, log10
 from typing import Protocol
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.dependencies import Companion
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.profiling.profile import sample_weights
 from fairdesk.data.table import Column, Kind, Source

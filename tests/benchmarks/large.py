@@ -38,7 +38,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.groups.metrics import measuring
 from fairdesk.groups.options import MeasureOptions
-from fairdesk.groups.tabular.all_rows import Combinations, combinations
+from fairdesk.groups.tabular.rules import Combinations, combinations
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import estimate
 from fairdesk.individual.shares.options import EstimateOptions

@@ -34,7 +34,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import uniform
 from fairdesk.mitigate.context import MitigationContext
-from fairdesk.mitigate.methods import aequitas
+from fairdesk.mitigate.methods import repairs
 from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.open import open_model
@@ -258,7 +258,7 @@ def repaired(name: str, seeds: Sequence[int], options: AequitasRepairOptions) ->
     with threadpool_limits(limits=1), tempfile.TemporaryDirectory() as folder:
         mitigation, found = workshop_of(CASES[name], Path(folder)), []
         for seed in seeds:
-            found.append(run(aequitas.search, with_pairs(mitigation, seed), options, seed))
+            found.append(run(repairs.aequitas, with_pairs(mitigation, seed), options, seed))
             _tell(name, found[-1])
         return found
 

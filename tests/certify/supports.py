@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from fairdesk.data.domain.attributes import Role
-from fairdesk.data.domain.companions import Companion, Move
+from fairdesk.data.domain.dependencies import Companion, Move
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.support import Support
 from fairdesk.models.model import labels

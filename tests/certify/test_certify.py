@@ -21,7 +21,7 @@ from fairdesk.certify.layout import lay_out, rates_for
 from fairdesk.certify.proof.certificate import decoded
 from fairdesk.certify.refine import Refinery
 from fairdesk.data.domain.attributes import Role
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import labels

@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.document import pairs
 from fairdesk.document.blocks import Chart

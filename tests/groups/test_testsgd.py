@@ -15,7 +15,7 @@ from fairdesk.errors import SpecError
 from fairdesk.groups import testsgd
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.groups.statistics import Side, interval
-from fairdesk.groups.tabular import mining, tallies
+from fairdesk.groups.tabular import rule_sets
 from fairdesk.groups.tabular.rules import members, rules_about
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
@@ -296,7 +296,7 @@ def test_each_decision_in_turn():
 
 
 def test_of_very_many_decisions_fewer_rule_sets_are_told(monkeypatch):
-    monkeypatch.setattr(mining, "_TOLD_IN_ALL", 75)
+    monkeypatch.setattr(testsgd, "_TOLD_IN_ALL", 75)
     asked = study(three, PEOPLE, SMALL, decisions=("refused", "waits", "granted"), favourable=2)
     mined, found = figures(run(asked, msgspec.structs.replace(QUICK, outcome="each")))
     assert mined[0].rule_sets > 50
@@ -470,16 +470,16 @@ def test_where_nothing_may_vary_rows_are_asked_about_as_they_are():
 
 
 def test_too_many_rule_sets_are_told(monkeypatch):
-    from fairdesk.groups.tabular import support
+    from fairdesk.groups.tabular import rule_sets
 
-    monkeypatch.setattr(support, "MOST", 50)
+    monkeypatch.setattr(rule_sets, "MOST", 50)
     (mined,), found = figures(run(study(unlike, PEOPLE, SMALL)))
     assert any("2 attributes together" in note for note in mined.notes)
     assert {len(each.conditions) for each in found} == {1}
 
 
 def test_very_many_rows_are_asked_about_in_part(monkeypatch):
-    monkeypatch.setattr(mining, "MOST_ROWS", 300)
+    monkeypatch.setattr(testsgd, "MOST_ROWS", 300)
     asked = study(unlike, PEOPLE, SMALL)
     (mined,), found = figures(run(asked))
     assert asked.queries == mined.samples + 300
@@ -597,4 +597,4 @@ def test_names_that_the_rows_rates_chose_pay_for_those_that_they_might_have():
 
 def test_what_is_asked_for_at_once_are_whole_blocks():
     """Workers that share them out would else wait for whoever has the rest of one."""
-    assert tallies.MOST_AT_ONCE % testsgd.BLOCK == 0
+    assert rule_sets.MOST_AT_ONCE % testsgd.BLOCK == 0

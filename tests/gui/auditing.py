@@ -9,13 +9,13 @@ import numpy as np
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching
 from fairdesk.data.formats.reading import read_table
-from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import WorkerError
 from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism import minimal
 from fairdesk.individual.searches import uniform
 from fairdesk.individual.surrogates import explanation
+from fairdesk.population.nearest import gower
 from fairdesk.results.events import Found
 from tests.plausible import scored
 from tests.report.building import Formula, run_into, spec_of, write_people

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.support import Support
 from fairdesk.data.table import Kind

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 
 from fairdesk.errors import ModelError
-from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
+from fairdesk.mitigate.context import Split
+from fairdesk.mitigate.methods import repairs, trial_runner
 from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.mitigate.rows.pool import Pool
-from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.retrain.retraining import Saved
 from fairdesk.results.events import Measured
 from fairdesk.results.mitigation import Augmented, Change, Measure, Retrained
@@ -139,7 +139,7 @@ def changes(after, before, against):
     return (Change("accuracy", "", "test", against, apart, None, None),)
 
 
-def play(monkeypatch, mitigation, script, options=None, method=aequitas, seed=0):
+def play(monkeypatch, mitigation, script, options=None, method=repairs.aequitas, seed=0):
     """Run a repair by a script; give what it told in the end, and all events."""
     script.mitigation = mitigation
     places = np.arange(len(mitigation.rows))
@@ -170,11 +170,11 @@ def play(monkeypatch, mitigation, script, options=None, method=aequitas, seed=0)
         count = min(script.rows, most)
         return replace(pool, rows=pool.rows[:count], targets=pool.targets[:count])
 
-    monkeypatch.setattr(aequitas, "of_pairs", of_pool)
-    monkeypatch.setattr(testsgd, "of_rule", of_pool)
+    monkeypatch.setattr(repairs, "of_pairs", of_pool)
+    monkeypatch.setattr(repairs, "of_rule", of_pool)
     options = options or AequitasRepairOptions(compare="none")
     rng = np.random.default_rng(seed)
-    events = list(method.search(mitigation, mitigation.rows, options, rng))
+    events = list(method(mitigation, mitigation.rows, options, rng))
     return Played(script, events)
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fairdesk.mitigate.methods import aequitas, testsgd, trial_runner
+from fairdesk.mitigate.methods import trial_runner
+from fairdesk.mitigate.methods.repairs import aequitas, testsgd
 from fairdesk.mitigate.options import AequitasRepairOptions, TestSgdRepairOptions
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained
@@ -15,7 +16,7 @@ SAMPLES = TestSgdRepairOptions(**QUICK, most=20.0)
 
 
 def run(method, made, options, seed=0):
-    return list(method.search(made, made.rows, options, np.random.default_rng(seed)))
+    return list(method(made, made.rows, options, np.random.default_rng(seed)))
 
 
 def told(events):
@@ -133,7 +134,7 @@ def test_a_rule_about_a_text_is_repaired_with_new_texts(tmp_path):
 def test_closing_it_at_any_moment_leaves_nothing_open(tmp_path):
     made = making.mitigation(tmp_path, rows=600, drawn=500)
     for phase in ("labelling", "imported", "retraining"):
-        events = aequitas.search(making.fresh(made), made.rows, PAIRS, np.random.default_rng(0))
+        events = aequitas(making.fresh(made), made.rows, PAIRS, np.random.default_rng(0))
         for event in events:
             if event.phase == phase:
                 events.close()

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import gower
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
+from fairdesk.population.nearest import gower
 from fairdesk.population.plausible import LEAST_ROWS, MOST_ATTRIBUTES, RAREST, Criterion
 from tests.individual.conftest import integer
 from tests.sizes import many

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import gower
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
-from fairdesk.population.nearest import Nearest
+from fairdesk.population.nearest import Nearest, gower
 from tests import phrases
 from tests.sizes import many
 

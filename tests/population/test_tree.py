@@ -14,6 +14,7 @@ from fairdesk.errors import DataError, SpecError
 from fairdesk.population.tree import (
     MOST_NAMES,
     PopulationTree,
+    _placed,
     cells_of,
     directed,
     mutual_information,
@@ -81,7 +82,7 @@ def test_the_density_is_the_product_of_the_tables(given_):
     domain, rows = given_
     tree = PopulationTree.fit(domain, rows)
     tried = domain.sample(np.random.default_rng(5), 50)
-    placed = tree.cell_of(tried)
+    placed = _placed(tree.cells, tried)
     for row, density in zip(placed, tree.log_density(tried), strict=True):
         terms = [
             tree.log_tables[i][row[parent] if parent >= 0 else 0, row[i]]
@@ -91,21 +92,6 @@ def test_the_density_is_the_product_of_the_tables(given_):
     place = {each: at for at, each in enumerate(tree.order.tolist())}
     assert sorted(place) == list(range(len(tree.parents)))
     assert all(parent < 0 or place[parent] < place[i] for i, parent in enumerate(tree.parents))
-
-
-@settings(max_examples=many(40))
-@given(small(), st.integers(0, 3))
-def test_a_change_is_the_difference_to_the_last_bit(given_, attribute):
-    domain, rows = given_
-    attribute %= len(domain.attributes)
-    tree = PopulationTree.fit(domain, rows)
-    before, after = (domain.sample(np.random.default_rng(seed), 60) for seed in (5, 6))
-    codes = after[:, attribute]
-    after = before.copy()
-    after[:, attribute] = codes
-    assert (
-        tree.log_density(before) + tree.change(before, attribute, codes) == tree.log_density(after)
-    ).all()
 
 
 @settings(max_examples=many(10))
@@ -203,7 +189,9 @@ def test_a_missing_code_is_a_cell_of_its_own():
     tree = PopulationTree.fit(domain, rows)
     missing = np.array([[0, np.nan, np.nan]])
     assert np.isfinite(tree.log_density(missing)).all()
-    assert (tree.cell_of(missing)[0, 1:] == [each.count - 1 for each in tree.cells[1:]]).all()
+    assert (
+        _placed(tree.cells, missing)[0, 1:] == [each.count - 1 for each in tree.cells[1:]]
+    ).all()
     assert tree.log_density(missing) > tree.log_density(np.array([[0, 20.0, np.nan]]))
     assert without.log_density(missing) == -np.inf
     drawn = tree.sample(np.random.default_rng(0), 2000)
@@ -218,9 +206,9 @@ def test_of_thousands_of_names_the_rare_ones_share_a_cell():
     rows = np.column_stack((rng.integers(0, 2, 4000), town, rng.integers(0, 2, 4000))).astype(float)
     tree = PopulationTree.fit(domain, rows)
     assert [each.count for each in tree.cells] == [2, MOST_NAMES, 1]
-    assert len(np.unique(tree.cell_of(rows)[:, 1])) == MOST_NAMES
+    assert len(np.unique(_placed(tree.cells, rows)[:, 1])) == MOST_NAMES
     # what was never seen is as rare as the rare ones
-    assert tree.cell_of(np.array([[0, many - 1.0, 0]]))[0, 1] == MOST_NAMES - 1
+    assert _placed(tree.cells, np.array([[0, many - 1.0, 0]]))[0, 1] == MOST_NAMES - 1
     assert tree.within[1].sum() == pytest.approx(MOST_NAMES)
 
 

@@ -15,7 +15,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.document import subgroups
 from fairdesk.document.blocks import terms_in
-from fairdesk.groups.metrics.outcomes import newcombe
+from fairdesk.groups.metrics.group_table import newcombe
 from fairdesk.report.document import make_report
 from fairdesk.report.export.exports import (
     group_files,

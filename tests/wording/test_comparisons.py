@@ -5,7 +5,7 @@ import pytest
 
 from fairdesk.answers import Question
 from fairdesk.audit.store.records import RunState
-from fairdesk.data.domain.companions import Companion, Move
+from fairdesk.data.domain.dependencies import Companion, Move
 from fairdesk.data.domain.support import Support
 from fairdesk.data.formats.reading import read_table
 from fairdesk.document import pictures

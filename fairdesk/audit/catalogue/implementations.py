@@ -91,8 +91,8 @@ IMPLEMENTATIONS: dict[str, Implementation] = {
     "groups": Implementation("fairdesk.groups.metrics.measuring"),
     "themis-groups": Implementation("fairdesk.groups.baselines.themis_groups"),
     "fairfictplay": Implementation("fairdesk.groups.baselines.fairfictplay"),
-    "repair-aequitas": Implementation("fairdesk.mitigate.methods.aequitas"),
-    "repair-testsgd": Implementation("fairdesk.mitigate.methods.testsgd"),
+    "repair-aequitas": Implementation("fairdesk.mitigate.methods.repairs", "aequitas"),
+    "repair-testsgd": Implementation("fairdesk.mitigate.methods.repairs", "testsgd"),
 }
 
 

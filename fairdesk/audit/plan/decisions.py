@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.data.columns.dates import age_name
+from fairdesk.data.columns.derived import age_name
 from fairdesk.data.columns.kinds import as_numbers, identifies, in_order, is_padded, is_prose
 from fairdesk.data.columns.rereading import format_words, number_text
 from fairdesk.data.domain.attributes import BINS, Attribute, Role, attribute_of

@@ -11,8 +11,7 @@ import msgspec
 
 from fairdesk.audit.environments import environments
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.columns.dates import dated, default_date
-from fairdesk.data.columns.one_hot import find_groups, grouped
+from fairdesk.data.columns.derived import dated, default_date, find_groups, grouped
 from fairdesk.data.columns.rereading import check_reading, included, retype
 from fairdesk.data.profiling.outcomes import canonical, comparison
 from fairdesk.data.table import ColumnReading, Dialect, Kind, Table
@@ -87,7 +86,7 @@ class Subject(msgspec.Struct, frozen=True):
         Of the protected columns those of dates get a column of ages.
     age_at : str
         The date at which these are, as ISO 8601 writes it, if not
-        `fairdesk.data.columns.dates.default_date`.
+        `fairdesk.data.columns.derived.default_date`.
     """
 
     data: Path

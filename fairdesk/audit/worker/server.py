@@ -44,8 +44,7 @@ from fairdesk.errors import FairDeskError, ModelError, WorkerError
 from fairdesk.groups.context import GroupContext
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import PartTimes
-from fairdesk.individual.engine.preflight import preflight
-from fairdesk.individual.searches.baseline import baseline
+from fairdesk.individual.searches.preflight import baseline, preflight
 from fairdesk.individual.shares.estimate import upper_bound
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.models.decisions.requerying import joined, query_again, refuse, some_of
@@ -193,7 +192,7 @@ class Guest:
             case wire.Search() as asked:
                 send(wire.SearchEnded(self._search(asked, request.call, send)))
             case wire.Pack(columns, codes, added, decimal, path):
-                from fairdesk.data.formats.parquet_writing import packed  # noqa: PLC0415
+                from fairdesk.data.formats.parquet import packed  # noqa: PLC0415
 
                 file = packed(columns, codes.T, added.T, decimal, Path(path) if path else None)
                 send(wire.Packed(np.frombuffer(file, np.int8)))

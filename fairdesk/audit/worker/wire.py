@@ -142,7 +142,7 @@ class Explain(msgspec.Struct, frozen=True, tag=True):
 
 
 class Pack(msgspec.Struct, frozen=True, tag=True):
-    """Write a table, and rows added to it, as Parquet: `parquet_writing.packed`.
+    """Write a table, and rows added to it, as Parquet: `parquet.packed`.
 
     ``codes`` and ``added`` are theirs, a row per column each. ``path`` is the Parquet file that
     the table came from, or empty.

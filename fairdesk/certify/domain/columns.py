@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Axis, Places, Space
-from fairdesk.data.domain.determined import in_order
+from fairdesk.data.domain.dependencies import in_order
 from fairdesk.errors import SpecError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import How

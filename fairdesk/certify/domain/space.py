@@ -6,7 +6,7 @@ have those combinations of values that occur in the data: each is a root, a box 
 one place. Constraints make more roots: in each the same combinations of protected values may be
 everywhere, so that what is said of a root's boxes is exact.
 
-A companion (`fairdesk.data.domain.companions`) has an axis too, with one place for all codes that
+A companion (`fairdesk.data.domain.dependencies`) has an axis too, with one place for all codes that
 stand for each other. Such a place is *tied*: there the code depends on the combination, as a
 constraint's determined attribute does. A root has one tied place along the axis, or none; which it
 has is its variant.
@@ -27,7 +27,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.dependencies import Companion
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.results.events import Rows

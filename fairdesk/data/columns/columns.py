@@ -22,7 +22,7 @@ from fairdesk.data.columns.kinds import (
     is_prose,
     may_be_thousands,
 )
-from fairdesk.data.columns.number_formats import FEW_ODD, NumbersRead, mended, read_as, read_numbers
+from fairdesk.data.columns.odd_cells import FEW_ODD, NumbersRead, mended, read_as, read_numbers
 from fairdesk.data.columns.texts import Mask, Numbers, Texts, written_out
 from fairdesk.data.table import (
     MOST_LINES,

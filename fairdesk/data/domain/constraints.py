@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.constraint_truth import Constraint, Dependence
 from fairdesk.data.domain.formulas import (
     Alike,
     Among,
     AmongNumbers,
     And,
     Comparison,
+    Constraint,
+    Dependence,
     Divided,
     Formula,
     Implies,

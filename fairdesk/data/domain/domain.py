@@ -12,10 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import MOST_COMBINATIONS, Attribute, Role, encode
-from fairdesk.data.domain.companions import Companion, check_companions
-from fairdesk.data.domain.constraint_truth import Constraint, Dependence
 from fairdesk.data.domain.constraints import parse
-from fairdesk.data.domain.determined import Determined, check_order, in_order
+from fairdesk.data.domain.dependencies import (
+    Companion,
+    Determined,
+    check_companions,
+    check_order,
+    in_order,
+)
+from fairdesk.data.domain.formulas import Constraint, Dependence
 from fairdesk.data.domain.support import Support
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import SpecError

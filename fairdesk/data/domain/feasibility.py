@@ -12,11 +12,10 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.domain.attributes import Attribute, Role, encode
-from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
-from fairdesk.data.domain.determined import learn
+from fairdesk.data.domain.dependencies import learn
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.domain.formulas import figure, named, quoted
+from fairdesk.data.domain.formulas import Dependence, figure, named, quoted
 from fairdesk.data.domain.support import Support
 from fairdesk.data.table import Table
 from fairdesk.errors import SpecError

@@ -20,8 +20,13 @@ from pyarrow import csv as arrow
 from fairdesk.data.columns.texts import Numbers, Texts, text_ends
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.raw_table import Cells, Watch, check_size, readable
-from fairdesk.data.formats.rows import plain_beginning, read_first, refuse_faults
-from fairdesk.data.formats.sniffing import guess_content, guess_layout
+from fairdesk.data.formats.text_layout import (
+    guess_content,
+    guess_layout,
+    plain_beginning,
+    read_first,
+    refuse_faults,
+)
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError
 

@@ -18,8 +18,8 @@ from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, Pass
 
 from fairdesk.data.formats.packing import Packing, as_text
 from fairdesk.data.formats.raw_table import Cells, Watch, check_size, check_width, readable
-from fairdesk.data.formats.sniffing import guess_header, with_content
 from fairdesk.data.formats.sqlite import table_named
+from fairdesk.data.formats.text_layout import guess_header, with_content
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError
 

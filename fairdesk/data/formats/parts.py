@@ -16,8 +16,7 @@ from fairdesk.data.formats.delimited import split_rows
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.parquet import explained
 from fairdesk.data.formats.raw_table import MOST_CELLS, check_width, readable, unique_names
-from fairdesk.data.formats.rows import read_first
-from fairdesk.data.formats.sniffing import guess_encoding, guess_layout
+from fairdesk.data.formats.text_layout import guess_encoding, guess_layout, read_first
 from fairdesk.data.table import Column, Dialect, Source, Table
 from fairdesk.errors import DataError
 from fairdesk.files import sha256

@@ -10,17 +10,16 @@ import msgspec
 import numpy as np
 
 from fairdesk.data.columns.columns import numbered, typed
-from fairdesk.data.columns.dates import with_ages
-from fairdesk.data.columns.one_hot import with_groups
+from fairdesk.data.columns.derived import with_ages, with_groups
 from fairdesk.data.columns.texts import Numbers, Texts
 from fairdesk.data.formats.delimited import read_delimited
 from fairdesk.data.formats.excel import read_excel
 from fairdesk.data.formats.parquet import read_parquet
 from fairdesk.data.formats.parts import is_large
 from fairdesk.data.formats.raw_table import Cells, Watch, readable
-from fairdesk.data.formats.rows import line_numbers
 from fairdesk.data.formats.sqlite import read_sqlite
 from fairdesk.data.formats.survey import read_parts
+from fairdesk.data.formats.text_layout import line_numbers
 from fairdesk.data.table import Column, Dialect, Source, Table
 from fairdesk.errors import DataError
 from fairdesk.files import sha256

@@ -11,7 +11,7 @@ from time import monotonic
 
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.raw_table import Cells, Watch, check_size, check_width, readable
-from fairdesk.data.formats.sniffing import with_content
+from fairdesk.data.formats.text_layout import with_content
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError
 

@@ -32,7 +32,7 @@ from fairdesk.data.columns.texts import Numbers, Texts
 from fairdesk.data.formats.packing import Packing
 from fairdesk.data.formats.parts import Part, Parts
 from fairdesk.data.formats.raw_table import Cells, Watch
-from fairdesk.data.formats.sniffing import MISSING, PERHAPS_MISSING, guess_content, with_content
+from fairdesk.data.formats.text_layout import MISSING, PERHAPS_MISSING, guess_content, with_content
 from fairdesk.data.table import Column, Dialect, Kind, Sample, Source, Table
 from fairdesk.errors import DataError
 

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.columns.dates import (
+from fairdesk.data.columns.derived import (
     age_name,
     at_date,
     dates_of,
@@ -19,7 +19,7 @@ from fairdesk.data.columns.dates import (
     today,
 )
 from fairdesk.data.columns.kinds import as_numbers, counts_rows, identifies, is_prose, name_parts
-from fairdesk.data.columns.number_formats import mostly_numbers
+from fairdesk.data.columns.odd_cells import mostly_numbers
 from fairdesk.data.columns.rereading import (
     Change,
     ambiguous_changes,
@@ -220,7 +220,7 @@ def _short(number: float) -> str:
 def problems(table: Table) -> tuple[Problem, ...]:
     """Find what stands in the way of a sound audit, column by column.
 
-    What tells the outcome alone is found by `fairdesk.data.profiling.leaks`.
+    What tells the outcome alone is found by `fairdesk.data.profiling.outcomes`.
     """
     dialect = table.source.dialect
     return tuple(

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupContext
-from fairdesk.groups.metrics.outcomes import newcombe
+from fairdesk.groups.metrics.group_table import newcombe
 from fairdesk.groups.options import FairFictPlayOptions
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.models.model import labels
@@ -40,9 +40,6 @@ from fairdesk.results.subgroups import LinearGroup
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-#: Of the interval.
-CONFIDENCE = 0.95
 #: With fewer people there is nothing to hold out.
 _LEAST_PEOPLE = 40
 #: Names that are weighed at most.

@@ -19,10 +19,8 @@ from numpy.typing import NDArray
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupBlock, GroupContext
-from fairdesk.groups.metrics.error_rates import calibrated, judged, scored
-from fairdesk.groups.metrics.grouping import Division, Groups, Mask, cross, crossings, divide
-from fairdesk.groups.metrics.outcomes import counted
-from fairdesk.groups.metrics.tallying import Tally
+from fairdesk.groups.metrics.group_table import calibrated, counted, judged, scored
+from fairdesk.groups.metrics.grouping import Division, Groups, Mask, Tally, cross, crossings, divide
 from fairdesk.groups.options import MeasureOptions
 from fairdesk.individual.engine.division import Adding, Counting, Merging, counted_here
 from fairdesk.individual.engine.pace import Pace

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.groups.statistics import ALPHA, Side, holm, interval, p_values
-from fairdesk.groups.tabular.support import Counts, Members, RuleSets, unpacked
+from fairdesk.groups.tabular.rule_sets import Counts, Members, RuleSets, unpacked
 from fairdesk.results.proofs import Conditions
 from fairdesk.results.subgroups import RuleSet, Support, Variant
 

@@ -149,19 +149,3 @@ def starting(domain: Domain, rows: Rows) -> tuple[Rows, NDArray[np.bool_]]:
         return rows, np.ones(len(rows), dtype=np.bool_)
     rows = domain.apply_dependencies(domain.clip(rows))
     return rows, domain.contains(rows)
-
-
-def drawn(
-    rng: np.random.Generator, where: NDArray[np.bool_], place: NDArray[np.intp], count: int
-) -> NDArray[np.intp]:
-    """Draw real people, uniformly and with replacement, from the combinations where that is true.
-
-    Parameters
-    ----------
-    where : NDArray[np.bool_]
-        ``(m,)``.
-    place : NDArray[np.intp]
-        ``(n,)``; the combination of each of the people.
-    """
-    people = np.flatnonzero(where[place])
-    return people[rng.integers(len(people), size=count)]

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.groups.context import GroupContext
-from fairdesk.groups.statistics import ALPHA, holm
+from fairdesk.groups.statistics import ALPHA, Compared, compare, holm
 from fairdesk.groups.tabular.results import SWEEP, holds_on_data, paper_confidence
-from fairdesk.groups.text.paired import Compared, compare
 from fairdesk.groups.text.sentences import Lexicon, Table, Texts
 from fairdesk.results.events import Metric
 from fairdesk.results.proofs import Condition, Conditions

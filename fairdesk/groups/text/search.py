@@ -18,7 +18,7 @@ in nothing but the term.
 margin of all rule sets of these categories is within ``error_thr``, or there is no other. Two texts
 that differ in these terms only are one seed.
 
-**How sure.** Margins and intervals count seeds, not sentences: see `fairdesk.groups.text.paired`.
+**How sure.** Margins and intervals count seeds, not sentences: see `fairdesk.groups.statistics`.
 They speak of further texts like the seeds. As whether to go on hangs on what was counted, each look
 at the margins has half of what the ones before left of the error.
 

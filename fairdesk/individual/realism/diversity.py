@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import measured, refuse_nobody, scaled
 from fairdesk.data.table import Kind
+from fairdesk.population.nearest import measured, refuse_nobody, scaled
 from fairdesk.results.events import Rows
 
 #: Clusters are fitted to, and the most unlike chosen from, at most so many people.

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import measured, scaled
 from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.population.nearest import Nearest
+from fairdesk.population.nearest import Nearest, measured, scaled
 from fairdesk.results.events import Found, Rows
 
 #: So many of the nearest real people are walked towards from each instance.

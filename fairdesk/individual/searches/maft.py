@@ -1,7 +1,9 @@
 """MAFT: black-box search for individual discriminatory instances by zero-order gradients.
 
 Wang et al., "MAFT: Efficient Model-Agnostic Fairness Testing for Deep Neural Networks via
-Zero-Order Gradient Search", ICSE 2024. Algorithm numbers are that paper's.
+Zero-Order Gradient Search", ICSE 2024. Algorithm numbers are that paper's. The two phases of the
+search are in `fairdesk.individual.searches.gradient_walks`, which EIDIG and ADF share; here is how
+gradients are estimated.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from fairdesk.results.events import Event, Found, Measured, Rows, timed
 from fairdesk.results.individual import SearchPhase
 
 if TYPE_CHECKING:
-    from fairdesk.individual.surrogates.lime_trees import LimeTrees
+    from fairdesk.individual.surrogates.lime_models import LimeTrees
 
 #: Ranks in the queue; the least comes first. To that of a directed input the average confidence of
 #: its path is added (the least confident first), from that of an undirected one it is taken.
@@ -148,7 +148,7 @@ class _Search:
         if self.options.explanation == "own":
             return LocalTrees
         # loads scikit-learn, which the window's process does not
-        from fairdesk.individual.surrogates.lime_trees import LimeTrees  # noqa: PLC0415
+        from fairdesk.individual.surrogates.lime_models import LimeTrees  # noqa: PLC0415
 
         return LimeTrees
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from fairdesk.data.profiling.nearest import refuse_nobody
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.model import favourable_scores
+from fairdesk.population.nearest import refuse_nobody
 from fairdesk.results.events import Rows
 
 #: Of more variants than twice this only so many are given from either end.
@@ -90,7 +90,7 @@ def explain(
         When there are no people.
     """
     # loads scikit-learn, which the window's process does not
-    from fairdesk.individual.surrogates.local_linear import LocalLinear  # noqa: PLC0415
+    from fairdesk.individual.surrogates.lime_models import LocalLinear  # noqa: PLC0415
 
     refuse_nobody(people)
     linear = LocalLinear(context.cached_model, context.domain, people, favourable_class, rng)

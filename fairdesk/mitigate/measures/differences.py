@@ -33,7 +33,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.groups.metrics.error_rates import BINS
+from fairdesk.groups.metrics.group_table import BINS
 
 Numbers = NDArray[np.float64]
 #: Both ends of an interval; ``None`` where there is none.

@@ -18,8 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.groups.metrics.group_table import counted
 from fairdesk.groups.metrics.grouping import cross, divide
-from fairdesk.groups.metrics.outcomes import counted
 from fairdesk.groups.statistics import Side, interval, wilson
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.measures.differences import (

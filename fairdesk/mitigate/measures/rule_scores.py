@@ -20,13 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.errors import SpecError
-from fairdesk.groups.statistics import Side, interval
+from fairdesk.groups.statistics import Side, compare, interval
 from fairdesk.groups.tabular.rules import members
 from fairdesk.groups.tabular.sampling import Neighbours, starting
-from fairdesk.groups.text.paired import compare
 from fairdesk.groups.text.sentences import Lexicon, SentenceScorer
 from fairdesk.individual.engine.pace import Pace
-from fairdesk.mitigate.context import MitigationContext
+from fairdesk.mitigate.context import PART_SECONDS, MitigationContext
 from fairdesk.mitigate.measures.differences import (
     ALPHA,
     Contenders,
@@ -35,7 +34,6 @@ from fairdesk.mitigate.measures.differences import (
     greatest_change,
     resampled,
 )
-from fairdesk.mitigate.measures.people import PART_SECONDS
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Rows, Scores

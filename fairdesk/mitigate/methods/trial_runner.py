@@ -13,13 +13,11 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from fairdesk.errors import ModelError, SpecError
-from fairdesk.mitigate.context import MitigationContext
+from fairdesk.mitigate.context import MitigationContext, Split, split
 from fairdesk.mitigate.measures.changes import changes, front, target_change
 from fairdesk.mitigate.measures.measures import Examiner, Verdict, certified
 from fairdesk.mitigate.options import RepairOptions
-from fairdesk.mitigate.rows.pool import Pool
-from fairdesk.mitigate.rows.rewriting import widened
-from fairdesk.mitigate.rows.splitting import Split, split
+from fairdesk.mitigate.rows.pool import Pool, widened
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.retrain.losses import Training, TrainingSet, why_not
 from fairdesk.models.retrain.retraining import refit, save

@@ -28,14 +28,12 @@ from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import measured, scaled
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import in_parts
-from fairdesk.mitigate.context import MitigationContext
-from fairdesk.mitigate.rows.splitting import Split
+from fairdesk.mitigate.context import MitigationContext, Split
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.population.nearest import Nearest
+from fairdesk.population.nearest import Nearest, measured, scaled
 from fairdesk.results.events import Rows, Scores
 
 #: Each learns from at most so many rows, drawn from those to train with ...

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.profiling.leaks import auc, calibration_error
-from fairdesk.data.profiling.outcomes import comparison, favourable_rows
+from fairdesk.data.profiling.outcomes import auc, calibration_error, comparison, favourable_rows
 from fairdesk.data.table import Kind, Table
 from fairdesk.errors import DataError, ModelError
 from fairdesk.models.decisions.favourable import flipped

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.profiling.leaks import auc
+from fairdesk.data.profiling.outcomes import auc
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.inputs.one_hot import is_one_hot

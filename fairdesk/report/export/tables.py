@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.formats.rows import delimiter_of, excel_delimiter, lines, opened
+from fairdesk.data.formats.text_layout import delimiter_of, excel_delimiter, lines, opened
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import ReportError
 from fairdesk.files import sha256

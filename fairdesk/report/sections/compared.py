@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from fairdesk.data.domain.absent import LEAST_EXPECTED
 from fairdesk.data.domain.attributes import Attribute, Role
+from fairdesk.data.domain.dependencies import LEAST_EXPECTED
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import checked
 from fairdesk.data.table import Column, Kind

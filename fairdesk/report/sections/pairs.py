@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from fairdesk.audit.store.pair import Pair
-from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.document import pairs as composed
 from fairdesk.document.blocks import Block, Callout, PairCard, Section, Text, appended
+from fairdesk.population.nearest import everywhere, nearest
 from fairdesk.report.appendix import KEY, TITLE
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.groups.metrics.outcomes import newcombe
+from fairdesk.groups.metrics.group_table import newcombe
 from fairdesk.groups.options import LEAST_ROWS
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable

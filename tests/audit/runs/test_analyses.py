@@ -10,9 +10,9 @@ import pytest
 
 from fairdesk.audit.worker.answer_checks import check_explanation
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import DataError, ModelError, WorkerError
 from fairdesk.individual.surrogates.explanation import Explanation, Side, Variant
+from fairdesk.population.nearest import everywhere, gower
 from tests import guests, phrases
 from tests.audit import fake_guest, making
 

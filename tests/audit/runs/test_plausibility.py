@@ -20,9 +20,9 @@ from fairdesk.audit.sandbox.process import COMPARING_GUEST
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.worker import guest
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.profiling.nearest import everywhere, gower
 from fairdesk.errors import WorkerError
 from fairdesk.individual.realism.pair_plausibility import Reference
+from fairdesk.population.nearest import everywhere, gower
 from fairdesk.population.similarity import atn
 from tests.plausible import scored
 from tests.report.building import people_store, run_into

@@ -22,7 +22,7 @@ from fairdesk.audit.store.schema import plain_error, release
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Role
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import StoreError

@@ -24,7 +24,7 @@ from fairdesk.individual.searches.options import (
     RandomOptions,
     SemiDirectedOptions,
 )
-from fairdesk.mitigate.methods import aequitas as mitigation
+from fairdesk.mitigate.methods import repairs
 from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Progress
@@ -245,7 +245,7 @@ def _repaired(name: str, seeds: int, folder: Path) -> Iterator[repair.Outcome]:
         for seed in range(seeds):
             found = repair.with_pairs(context, seed, aequitas.fully_directed, limits)
             options = AequitasRepairOptions(compare="none", certify=0.0)
-            yield repair.run(mitigation.search, found, options, seed)
+            yield repair.run(repairs.aequitas, found, options, seed)
 
 
 def _networks(seeds: int, size: int) -> Table:

@@ -18,7 +18,7 @@ from fairdesk.groups import testsgd
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.options import TestSgdOptions
 from fairdesk.mitigate.context import MitigationContext
-from fairdesk.mitigate.methods import testsgd as mitigation
+from fairdesk.mitigate.methods import repairs
 from fairdesk.mitigate.options import TestSgdRepairOptions as MitigationOptions
 from fairdesk.models.model import labels
 from fairdesk.results.proofs import Condition
@@ -232,7 +232,7 @@ def _repaired(name: str, seeds: int) -> Iterator[repair.Outcome]:
             worst = searched(study, TestSgdOptions(), seed).worst
             at_work = replace(context, rule=worst.conditions, outcome=outcome, queries=0)
             options = MitigationOptions(compare="none", certify=0.0)
-            yield repair.run(mitigation.search, at_work, options, seed)
+            yield repair.run(repairs.testsgd, at_work, options, seed)
 
 
 def _mitigated(study: GroupContext) -> MitigationContext:

@@ -13,7 +13,7 @@ from fairdesk.certify.domain import constraint_partition
 from fairdesk.certify.domain.constraint_partition import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from tests.sizes import many

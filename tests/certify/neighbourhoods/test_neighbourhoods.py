@@ -28,7 +28,7 @@ from fairdesk.certify.neighbourhoods.prover import Verdict
 from fairdesk.certify.neighbourhoods.search import _laid_out, _Rows, search
 from fairdesk.certify.options import NeighbourhoodOptions
 from fairdesk.data.domain.attributes import Role
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.models.model import labels

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairdesk.app.plan import AuditPlan, Choice
-from fairdesk.data.columns import dates
+from fairdesk.data.columns import derived
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems
@@ -36,7 +36,7 @@ AT = date(2024, 6, 30)
     ],
 )
 def test_dates_are_read_all_or_none(texts, wanted):
-    assert dates.dates_of(texts) == wanted
+    assert derived.dates_of(texts) == wanted
 
 
 def people(tmp_path, cells, *columns):
@@ -50,7 +50,7 @@ def people(tmp_path, cells, *columns):
 
 
 def with_ages(table, at=AT, name="born"):
-    return read_table(Path(table.source.path), dates.at_date(table.source.dialect, name, at))
+    return read_table(Path(table.source.path), derived.at_date(table.source.dialect, name, at))
 
 
 @pytest.fixture
@@ -85,12 +85,12 @@ def test_groups_of_ages_are_bands_of_ten_years(births):
 
 
 def test_the_ages_are_at_the_newest_date_of_the_other_columns_else_today(births, tmp_path):
-    assert dates.default_date(births, "born") == dates.today()
+    assert derived.default_date(births, "born") == derived.today()
     applied = [f"2019-0{n % 9 + 1}-01" for n in range(60)]
     table = people(tmp_path, [f"{1960 + n % 30}-01-01" for n in range(60)], ("applied", applied))
-    assert dates.default_date(table, "born") == date(2019, 9, 1)
+    assert derived.default_date(table, "born") == date(2019, 9, 1)
     # an older one is not the date of the data
-    assert dates.default_date(table, "applied") == dates.today()
+    assert derived.default_date(table, "applied") == derived.today()
 
 
 def test_the_window_offers_ages_by_one_click(births):
@@ -99,7 +99,7 @@ def test_the_window_offers_ages_by_one_click(births):
     assert table.names[-1] == "age from born"
     # and another date then
     (again,) = (each for each in problems(table) if each.column == "born" and each.changes)
-    assert dates.today().isoformat() in again.remedy
+    assert derived.today().isoformat() in again.remedy
     assert all(each.dialect.ages != table.source.dialect.ages for each in again.changes)
 
 
@@ -112,8 +112,8 @@ def test_what_holds_no_dates_has_no_ages(births):
 
 def test_a_column_of_dates_is_meant_by_its_name_and_that_of_its_ages(births):
     for name in ("born", "age from born"):
-        assert dates.dated(births, ("size", name)) == ("born",)
-    assert dates.dated(births, ("size", "ok")) == ()
+        assert derived.dated(births, ("size", name)) == ("born",)
+    assert derived.dated(births, ("size", "ok")) == ()
 
 
 def plan_of(table, name, **choice):

@@ -16,9 +16,9 @@ from fairdesk.app.plan import AuditPlan
 from fairdesk.audit.plan.plan import Limits
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
-from fairdesk.data.columns.one_hot import NONE_OF_THESE, find_groups, grouped
-from fairdesk.data.domain.absent import absent_combinations
+from fairdesk.data.columns.derived import NONE_OF_THESE, find_groups, grouped
 from fairdesk.data.domain.attributes import Limit, Role, encode
+from fairdesk.data.domain.support import absent_combinations
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems, suggest_protected
 from fairdesk.data.table import Kind, Sample

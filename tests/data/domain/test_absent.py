@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.data.domain.absent import LEAST_EXPECTED, absent_combinations
 from fairdesk.data.domain.attributes import Role, attribute_of
-from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
+from fairdesk.data.domain.dependencies import LEAST_EXPECTED
 from fairdesk.data.domain.feasibility import checked, constrained_domain
+from fairdesk.data.domain.formulas import Dependence
+from fairdesk.data.domain.support import absent_combinations
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from tests.sizes import many
 

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from fairdesk.data.domain import formulas as f
 from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
-from fairdesk.data.domain.constraint_truth import Constraint, Dependence
 from fairdesk.data.domain.constraints import ConstraintError, parse
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.domain.feasibility import admits, check_admits, checked, constrained_domain
+from fairdesk.data.domain.formulas import Constraint, Dependence
 from fairdesk.data.profiling.suggesting import suggestions
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import SpecError

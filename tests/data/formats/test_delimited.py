@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from fairdesk.data.columns.kinds import as_numbers, is_padded
 from fairdesk.data.columns.texts import Texts
-from fairdesk.data.formats import delimited, raw_table, reading, rows
+from fairdesk.data.formats import delimited, raw_table, reading, text_layout
 from fairdesk.data.formats.delimited import read_delimited
-from fairdesk.data.formats.rows import lines, numbered_rows, read_first, refuse_faults
+from fairdesk.data.formats.text_layout import lines, numbered_rows, read_first, refuse_faults
 from fairdesk.data.table import Dialect
 from fairdesk.errors import DataError
 from tests import phrases
@@ -289,7 +289,7 @@ def test_other_failures_of_the_disk_are_told(write, monkeypatch):
 def test_caps_are_kept(write, monkeypatch):
     monkeypatch.setattr(raw_table, "MOST_COLUMNS", 3)
     monkeypatch.setattr(raw_table, "MOST_CELLS", 6)
-    monkeypatch.setattr(rows, "LONGEST_LINE", 50)
+    monkeypatch.setattr(text_layout, "LONGEST_LINE", 50)
     monkeypatch.setattr(delimited, "_BLOCK", 20)
     with pytest.raises(DataError, match="has 4 columns; at most 3"):
         read(write("a,b,c,d\n1,2,3,4\n"), Dialect())

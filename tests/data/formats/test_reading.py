@@ -240,7 +240,7 @@ def test_what_the_window_needs_imports_nothing_heavy():
 
     code = (
         "import sys; from fairdesk.data.columns import rereading;"
-        "from fairdesk.data.formats import rows;"
+        "from fairdesk.data.formats import text_layout;"
         "heavy = {'pandas', 'pyarrow', 'scipy', 'sklearn', 'PySide6', 'onnxruntime', 'h5py'};"
         "sys.exit(bool(heavy & set(sys.modules)))"
     )

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairdesk.data.formats.delimited import read_delimited
-from fairdesk.data.formats.sniffing import (
+from fairdesk.data.formats.text_layout import (
     guess_delimiter,
     guess_encoding,
     guess_header,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from fairdesk.data.formats.reading import read_table
-from fairdesk.data.profiling.leaks import leaks
+from fairdesk.data.profiling.outcomes import leaks
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 
 RNG = np.random.default_rng(7)

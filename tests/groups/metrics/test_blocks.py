@@ -10,8 +10,8 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.context import GroupBlock
-from fairdesk.groups.metrics import tallying
-from fairdesk.groups.metrics.tallying import Tally
+from fairdesk.groups.metrics import grouping
+from fairdesk.groups.metrics.grouping import Tally
 from fairdesk.results.events import Progress
 from tests.groups.metrics.test_measuring import Opened, asked, names, run, study_of, tables
 
@@ -105,8 +105,8 @@ def test_progress_counts_the_rows():
 
 @pytest.mark.parametrize("most_counters", [0, 1 << 20])
 def test_counts_of_more_rows_than_32_bits_hold_are_exact(most_counters, monkeypatch):
-    monkeypatch.setattr(tallying, "_MOST_COUNTERS", most_counters)
-    counted = tallying.Kinds((2, 3))
+    monkeypatch.setattr(grouping, "_MOST_COUNTERS", most_counters)
+    counted = grouping.Kinds((2, 3))
     counted.add([np.array([0, 1]), np.array([2, 0])])
     for _ in range(40):
         counted._counts = counted._counts * 2
@@ -117,7 +117,7 @@ def test_counts_of_more_rows_than_32_bits_hold_are_exact(most_counters, monkeypa
 
 
 def test_too_many_kinds_of_rows_are_refused_with_a_remedy(monkeypatch):
-    monkeypatch.setattr(tallying, "MOST_KINDS", 3)
+    monkeypatch.setattr(grouping, "MOST_KINDS", 3)
     tally = Tally((SEX,), {}, 2)
     with pytest.raises(SpecError) as error:
         tally.add(np.arange(3.0)[[0, 0, 1, 2], None], np.array([1.0, 0, 1, 1]), np.full(4, -1))

@@ -21,8 +21,8 @@ from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Kind
 from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
+from fairdesk.groups.metrics.group_table import fisher
 from fairdesk.groups.metrics.measuring import MeasureOptions, askable
-from fairdesk.groups.metrics.outcomes import fisher
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, How, Input, Mapping, ModelCard, Takes
 from fairdesk.results.events import Measured, Progress

@@ -7,7 +7,7 @@ from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
-from fairdesk.groups.metrics.outcomes import outcomes
+from fairdesk.groups.metrics.group_table import outcomes
 from fairdesk.groups.statistics import wilson_ends
 
 

@@ -8,8 +8,8 @@ import pytest
 from fairdesk.data.domain.domain import Domain
 from fairdesk.groups import testsgd
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.tabular.mining import Mining
 from fairdesk.groups.tabular.rules import members
+from fairdesk.groups.testsgd import Mining
 from fairdesk.models.model import labels
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet

@@ -4,8 +4,8 @@ import numpy as np
 
 from fairdesk.groups.tabular import results
 from fairdesk.groups.tabular.results import beside, leaders
+from fairdesk.groups.tabular.rule_sets import Frequent, gathered, grow
 from fairdesk.groups.tabular.rules import rules_about
-from fairdesk.groups.tabular.support import Frequent, gathered, grow
 from tests.groups.studies import AGE, DOMAIN, RACE, SEX, people
 
 

@@ -8,7 +8,7 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.tabular.sampling import Neighbours, Steps, drawn, starting
+from fairdesk.groups.tabular.sampling import Neighbours, Steps, starting
 from tests.groups.studies import AGE, COUNTY, DOMAIN, SEX, SHARE, TOWN, nominal, number, people
 
 NAMES = DOMAIN.names
@@ -110,14 +110,6 @@ def test_rows_between_steps_are_brought_onto_them():
     tight = msgspec.structs.replace(domain, constraints=("loan <= 130",))
     _, fine = starting(tight, np.array([[0.0, 130.0], [1.0, 110.0]]))
     assert fine.tolist() == [False, True]
-
-
-def test_real_people_are_drawn_uniformly_from_where_they_may_be():
-    place = np.array([0, 1, 1, 2, 2, 2])
-    seeds = drawn(np.random.default_rng(0), np.array([True, False, True]), place, 8_000)
-    counts = np.bincount(seeds, minlength=6)
-    assert counts[[1, 2]].sum() == 0
-    assert counts[[0, 3, 4, 5]].min() > 1_800
 
 
 def test_ages_that_are_protected_never_move():

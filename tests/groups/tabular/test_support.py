@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Kind
-from fairdesk.groups.tabular import support
+from fairdesk.groups.tabular import rule_sets
+from fairdesk.groups.tabular.rule_sets import Frequent, counted, gathered, grow, packed, unpacked
 from fairdesk.groups.tabular.rules import rules_about
-from fairdesk.groups.tabular.support import Frequent, counted, gathered, grow, packed, unpacked
 from tests.groups.studies import AGE, RACE, SEX, number
 from tests.sizes import many
 
@@ -135,7 +135,7 @@ def test_only_what_may_be_frequent_is_counted():
 
 
 def test_too_many_rule_sets_stop_before_the_level(monkeypatch):
-    monkeypatch.setattr(support, "MOST", 200)
+    monkeypatch.setattr(rule_sets, "MOST", 200)
     members, _ = members_of(table(2, 400, missing=False))
     found = frequent(members, 4, 3)
     assert found.stopped == 2

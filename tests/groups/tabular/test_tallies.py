@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from fairdesk.groups.tabular.rule_sets import INSIDE, OUTSIDE, Frequent, Tallies, gathered, grow
 from fairdesk.groups.tabular.rules import rules_about
-from fairdesk.groups.tabular.support import Frequent, gathered, grow
-from fairdesk.groups.tabular.tallies import INSIDE, OUTSIDE, Tallies
 from tests.groups.studies import DOMAIN, people
 
 

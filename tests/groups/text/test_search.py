@@ -12,8 +12,7 @@ import pytest
 from fairdesk.errors import SpecError
 from fairdesk.groups import testsgd
 from fairdesk.groups.options import TestSgdOptions
-from fairdesk.groups.statistics import Side, interval
-from fairdesk.groups.text.paired import compare
+from fairdesk.groups.statistics import Side, compare, interval
 from fairdesk.groups.text.sentences import Lexicon
 from fairdesk.results.events import Measured, Metric, Progress
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet, TermRate

@@ -8,11 +8,11 @@ import pytest
 
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import gower
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.realism import diversity
 from fairdesk.individual.realism.diversity import clusters, coverage, representatives
+from fairdesk.population.nearest import gower
 from tests import phrases
 from tests.individual.conftest import integer
 

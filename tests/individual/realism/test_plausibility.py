@@ -5,11 +5,11 @@ import pytest
 
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError
 from fairdesk.individual.realism import pair_plausibility
 from fairdesk.individual.realism.pair_plausibility import score_plausibility
+from fairdesk.population.nearest import everywhere, nearest
 from fairdesk.population.plausible import RAREST, Criterion
 from tests import phrases
 from tests.individual.conftest import integer

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.searches import baseline
-from fairdesk.individual.searches.baseline import QUERIES
+from fairdesk.individual.searches import preflight
+from fairdesk.individual.searches.preflight import QUERIES
 from fairdesk.population.plausible import Criterion
 from fairdesk.results.events import Measured, Progress
 from tests.individual.conftest import Network
@@ -21,7 +21,7 @@ def sampled(criterion, rows, seed=0):
     model = Network(DOMAIN, np.random.default_rng(5), bias=0.4)
     context, apart = (SearchContext(model, DOMAIN, criterion=criterion) for _ in range(2))
     context.cached_model.predict(rows[:7])
-    events = list(baseline.baseline(context, apart, rows, np.random.default_rng(seed)))
+    events = list(preflight.baseline(context, apart, rows, np.random.default_rng(seed)))
     return context, apart, model, events
 
 

@@ -12,10 +12,10 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
-from fairdesk.individual.engine.context import PlausibleDomain, SearchContext
+from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.steps import FEWEST_STEPS, Steps, starting_rows
 from fairdesk.models.model import labels
-from fairdesk.population.plausible import Criterion
+from fairdesk.population.plausible import Criterion, PlausibleDomain
 from fairdesk.results.events import Found, Progress
 from tests.individual.conftest import Network, integer
 

@@ -13,7 +13,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.searches import symbolic
 from fairdesk.individual.searches.symbolic import SymbolicOptions
-from fairdesk.individual.surrogates.lime_trees import LimeTrees
+from fairdesk.individual.surrogates.lime_models import LimeTrees
 from fairdesk.individual.surrogates.paths import Predicate, follows
 from fairdesk.results.events import Found, Measured, Progress
 from tests.individual.conftest import Network

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from fairdesk.data.domain.attributes import Role, attribute_of
-from fairdesk.data.domain.companions import Companion, Move
+from fairdesk.data.domain.dependencies import Companion, Move
 from fairdesk.data.domain.feasibility import constrained_domain
 from fairdesk.data.domain.support import (
     CompanionValues,

@@ -10,8 +10,8 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import ModelError, SpecError
 from fairdesk.individual.engine import pace
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.preflight import PEOPLE, preflight
 from fairdesk.individual.engine.sampling import of_domain, perturbed
+from fairdesk.individual.searches.preflight import PEOPLE, preflight
 from fairdesk.individual.shares import estimate
 from fairdesk.individual.shares.estimate import EstimateOptions
 from fairdesk.individual.shares.tally import anytime

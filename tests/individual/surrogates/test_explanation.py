@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.constraints import parse
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Kind
 from fairdesk.errors import DataError

@@ -9,9 +9,9 @@ from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
 from fairdesk.audit.plan.plan import Limits
+from fairdesk.mitigate.context import split
 from fairdesk.mitigate.measures.measures import Examiner, certified
 from fairdesk.mitigate.options import RepairOptions
-from fairdesk.mitigate.rows.splitting import split
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.model import Capability, favourable_scores, labels
 from tests.mitigate import making

@@ -6,7 +6,7 @@ import pytest
 
 from fairdesk.errors import SpecError
 from fairdesk.groups.tabular.rules import members
-from fairdesk.mitigate.context import MitigationContext
+from fairdesk.mitigate.context import MitigationContext, Split
 from fairdesk.mitigate.measures.measures import Examiner
 from fairdesk.mitigate.measures.rule_scores import (
     MOST_MOVES,
@@ -18,7 +18,6 @@ from fairdesk.mitigate.measures.rule_scores import (
     score_change,
 )
 from fairdesk.mitigate.options import RepairOptions
-from fairdesk.mitigate.rows.splitting import Split
 from fairdesk.models.model import labels
 from fairdesk.results.proofs import Condition
 from tests.groups.readers import Reader, study_of

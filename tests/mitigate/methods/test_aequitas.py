@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fairdesk.errors import ModelError, SpecError
-from fairdesk.mitigate.methods.aequitas import portions
+from fairdesk.mitigate.methods.repairs import portions
 from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Change
@@ -150,7 +150,7 @@ def test_portions_are_nested_and_of_whole_pairs(monkeypatch, mitigation):
 
 def test_of_few_rows_each_portion_is_tried_once(monkeypatch, mitigation):
     drawn = [0.1, 0.2, 0.5, 1.0]
-    monkeypatch.setattr("fairdesk.mitigate.methods.aequitas.portions", lambda *_: drawn)
+    monkeypatch.setattr("fairdesk.mitigate.methods.repairs.portions", lambda *_: drawn)
     told = play(monkeypatch, mitigation, script(*[0.2] * 4))
     assert [each.added for each in told.portions] == [2, 6, 10]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from fairdesk.mitigate.methods import aequitas, comparators
+from fairdesk.mitigate.methods import comparators, repairs
 from fairdesk.mitigate.options import AequitasRepairOptions
 from fairdesk.results.events import Measured
 from tests.mitigate import making
@@ -19,7 +19,7 @@ FEW = {"rows": 900, "drawn": 500}
 def repaired(mitigation, **more):
     options = AequitasRepairOptions(compare="all", certify=0.0, people=1_000, most=1.0, **more)
     rng = np.random.default_rng(0)
-    events = list(aequitas.search(mitigation, mitigation.rows, options, rng))
+    events = list(repairs.aequitas(mitigation, mitigation.rows, options, rng))
     figures = [each for each in events if isinstance(each, Measured)][-1].figures
     return figures[0], {each.name or each.kind: each for each in figures[1:]}
 
@@ -152,7 +152,7 @@ def test_told_to_end_the_reduction_is_left(tmp_path, monkeypatch):
     made = making.mitigation(tmp_path, **FEW)
     options = AequitasRepairOptions(compare="all", certify=0.0, people=1_000, most=1.0)
     told = []
-    for event in aequitas.search(made, made.rows, options, np.random.default_rng(0)):
+    for event in repairs.aequitas(made, made.rows, options, np.random.default_rng(0)):
         told.append(event)
         if event.phase == "comparing" and isinstance(event, Measured):
             made.request_finish()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairdesk.errors import SpecError
-from fairdesk.mitigate.methods import testsgd
+from fairdesk.mitigate.methods import repairs
 from fairdesk.mitigate.options import TestSgdRepairOptions
 from tests import phrases
 from tests.mitigate.scripted import TRAIN, Model, Script, play
@@ -15,13 +15,13 @@ OPTIONS = TestSgdRepairOptions(compare="none", least=10, most=10.0)
 
 def run(monkeypatch, mitigation, *models, options=OPTIONS, **more):
     made = Script([SAME, SAME, *models], **more)
-    return play(monkeypatch, mitigation, made, options, testsgd)
+    return play(monkeypatch, mitigation, made, options, repairs.testsgd)
 
 
 def test_amounts_double_up_to_the_greatest():
-    assert testsgd.amounts(50, 450) == [50, 100, 200, 400, 450]
-    assert testsgd.amounts(50, 400) == [50, 100, 200, 400]
-    assert testsgd.amounts(50, 30) == [30]
+    assert repairs.amounts(50, 450) == [50, 100, 200, 400, 450]
+    assert repairs.amounts(50, 400) == [50, 100, 200, 400]
+    assert repairs.amounts(50, 30) == [30]
 
 
 def test_all_amounts_are_tried(monkeypatch, mitigation):

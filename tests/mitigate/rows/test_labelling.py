@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import gower
 from fairdesk.errors import SpecError
+from fairdesk.mitigate.context import split
 from fairdesk.mitigate.rows.labelling import NEIGHBOURS, label, own_scores
-from fairdesk.mitigate.rows.splitting import split
+from fairdesk.population.nearest import gower
 from tests.mitigate import making
 
 SOURCES = ("majority", "similar", "neighbours")

@@ -13,8 +13,8 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.tabular.rules import members
+from fairdesk.mitigate.context import split
 from fairdesk.mitigate.rows.pool import of_pairs, of_rule
-from fairdesk.mitigate.rows.splitting import split
 from fairdesk.models.model import labels
 from fairdesk.results.proofs import Condition
 from tests.mitigate import making
@@ -70,7 +70,7 @@ def test_pairs_stand_together_and_are_labelled(mitigation, parts, source):
 
 
 def test_seeds_are_the_nearest_rows_to_train_with(mitigation, parts):
-    from fairdesk.data.profiling.nearest import gower
+    from fairdesk.population.nearest import gower
 
     pool = of_pairs(mitigation, parts, "similar", 40, rng())
     for row, seed in zip(pool.rows, pool.seeds.tolist(), strict=True):

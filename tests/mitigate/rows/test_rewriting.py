@@ -9,9 +9,8 @@ import pytest
 from fairdesk.errors import SpecError
 from fairdesk.groups.text.sentences import Lexicon
 from fairdesk.groups.text.terms import lists_of_terms
-from fairdesk.mitigate.rows.pool import of_rule
-from fairdesk.mitigate.rows.rewriting import widened
-from fairdesk.mitigate.rows.splitting import split
+from fairdesk.mitigate.context import split
+from fairdesk.mitigate.rows.pool import of_rule, widened
 from fairdesk.models.model import labels
 from fairdesk.results.proofs import Condition
 from tests.mitigate import making

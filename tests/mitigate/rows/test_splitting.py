@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairdesk.errors import SpecError
-from fairdesk.mitigate.rows.splitting import LEAST, split
+from fairdesk.mitigate.context import LEAST, split
 from tests.mitigate import making
 from tests.sizes import many
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from fairdesk.data.formats.reading import read_table
-from fairdesk.data.profiling.leaks import auc
+from fairdesk.data.profiling.outcomes import auc
 from fairdesk.data.table import Table
 from fairdesk.models.inputs import all_rows
 from fairdesk.models.inputs.all_rows import check_all

@@ -631,8 +631,8 @@ def test_what_is_no_parquet_file_is_not_written(tmp_path):
     source = tmp_path / "guest.py"
     source.write_text(
         "from fairdesk.audit.worker import guest\n"
-        "from fairdesk.data.formats import parquet_writing\n"
-        "parquet_writing.packed = lambda *_: b'PAR1 and harm'\n"
+        "from fairdesk.data.formats import parquet\n"
+        "parquet.packed = lambda *_: b'PAR1 and harm'\n"
         "guest.main()\n"
     )
     worker = Worker(command=(sys.executable, str(source)))

@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QGridLayout, QVBoxLayout, QWidget
 
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.data.domain.companions import Companion
+from fairdesk.data.domain.dependencies import Companion
 from fairdesk.data.domain.support import CompanionValues, Support, written
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Words, calm, clear, heading, labelled, offer, quiet

@@ -10,10 +10,10 @@ from PySide6.QtCore import QModelIndex, QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QCompleter, QLineEdit, QListView, QPushButton, QWidget
 
-from fairdesk.data.domain.absent import AbsentCombination, absent_combinations
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.constraints import ConstraintError, parse
 from fairdesk.data.domain.feasibility import Checked, checked
+from fairdesk.data.domain.support import AbsentCombination, absent_combinations
 from fairdesk.data.profiling.suggesting import Suggestion, suggestions
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError

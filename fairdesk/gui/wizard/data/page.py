@@ -11,10 +11,9 @@ from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QWidget
 
 from fairdesk.app.plan import TEXT
-from fairdesk.data.columns.one_hot import grouped
+from fairdesk.data.columns.derived import grouped
 from fairdesk.data.columns.rereading import for_kind, retype, with_reading
-from fairdesk.data.profiling.leaks import leaks
-from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.profiling.outcomes import favourable_rows, leaks
 from fairdesk.data.profiling.profile import Problem, histogram, problems, suggest_label
 from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import DataError, FairDeskError

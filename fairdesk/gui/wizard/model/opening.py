@@ -17,6 +17,7 @@ from fairdesk.audit.environments.environments import Requirement
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, system_errors
+from fairdesk.file_types import MODEL_FORMATS
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.parts import Banner, Card, Choice, DropZone, bounded, calm, labelled, quiet
 from fairdesk.gui.kit.threads import Latest
@@ -330,9 +331,7 @@ class EmptyPart(QWidget):
         super().__init__()
         self.zone = DropZone(
             "Drop a model file here",
-            "Keras (.keras, .h5), ONNX (.onnx), scikit-learn (.pkl, .joblib, .skops), PMML "
-            "(.pmml), XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm); a TensorFlow "
-            "SavedModel is a folder: drop the folder",
+            f"{MODEL_FORMATS}; a TensorFlow SavedModel is a folder: drop the folder",
         )
         self.zone.asked.connect(self.asked)
         self.column = bounded(Choice("Choose a column…", deliberate=True), 20)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from fairdesk.app.plan import AuditPlan
 from fairdesk.data.domain.attributes import EVERY_VALUE_UP_TO, Attribute, Role
-from fairdesk.data.domain.constraint_truth import Dependence
 from fairdesk.data.domain.constraints import parse
 from fairdesk.data.domain.domain import Domain, ExcludedRows
 from fairdesk.data.domain.feasibility import constrained_domain
+from fairdesk.data.domain.formulas import Dependence
 from fairdesk.data.domain.support import (
     CompanionChoice,
     CompanionValues,

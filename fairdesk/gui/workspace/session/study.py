@@ -16,13 +16,13 @@ from fairdesk.audit.runs.reopening import reopen
 from fairdesk.audit.store.pair import MinimalPair, Pair, minimal_pair
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.data.profiling.nearest import everywhere, nearest
 from fairdesk.data.table import Table
 from fairdesk.document.pairs import DataRow
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.gui.kit.threads import Task, in_background
 from fairdesk.individual.surrogates.explanation import Explanation
+from fairdesk.population.nearest import everywhere, nearest
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
 from fairdesk.wording.pairs import distance_text

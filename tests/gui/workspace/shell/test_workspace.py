@@ -27,7 +27,7 @@ from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
 from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.determined import Determined
+from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.document import pairs

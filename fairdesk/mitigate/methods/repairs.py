@@ -1,11 +1,18 @@
-"""Aequitas' retraining: add ever greater portions of discriminatory people while it helps.
+"""The repairs of Aequitas and TestSGD: which portions of added rows are tried, and when that ends.
 
-Udeshi, Arora and Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018, Algorithm 5. The
-paper stops at the first estimate that is no lower than the one before. Here both models are asked
-about the same people, and the interval of the difference decides: what lies within it may be
-chance. That interval knows of the people who were drawn, not of the luck that training itself has,
-which a few rows more than nothing set off: so no portion alone ends the search, and none before one
-has helped. As in the paper, the lowest share wins, of those that are shown to help.
+Udeshi, Arora and Chattopadhyay, "Automated Directed Fairness Testing", ASE 2018, Algorithm 5, adds
+ever greater portions of discriminatory pairs while it helps. The paper stops at the first estimate
+that is no lower than the one before. Here both models are queried about the same rows, and the
+interval of the difference decides: what lies within it may be chance. That interval knows of the
+rows that were drawn, not of the luck that training itself has, which a few rows more set off: so no
+portion alone ends the search, and none before one has helped. As in the paper, the lowest share
+wins, of those that are shown to help.
+
+Zhang et al., "TestSGD: Interpretable Testing of Neural Networks Against Subtle Group
+Discrimination", ACM TOSEM 2023, section on mitigation, adds samples of the rule set with the
+opposite label: from 50 samples to 10 % of the data, and the lowest score that does not cost
+accuracy. Here a score counts as lower only when the interval of its difference to the model with
+nothing added does not contain zero.
 """
 
 from __future__ import annotations
@@ -17,8 +24,8 @@ import numpy as np
 from fairdesk.mitigate.context import MitigationContext
 from fairdesk.mitigate.methods.comparators import beside
 from fairdesk.mitigate.methods.trial_runner import PLAIN, Repairing
-from fairdesk.mitigate.options import AequitasRepairOptions
-from fairdesk.mitigate.rows.pool import of_pairs
+from fairdesk.mitigate.options import AequitasRepairOptions, TestSgdRepairOptions
+from fairdesk.mitigate.rows.pool import of_pairs, of_rule
 from fairdesk.results.events import Event, Rows
 from fairdesk.results.mitigation import Trial
 
@@ -28,7 +35,7 @@ MOST_WORSE = 2
 MOST_FRUITLESS = 3
 
 
-def search(
+def aequitas(
     mitigation: MitigationContext,
     people: Rows,  # noqa: ARG001 - the context knows them
     options: AequitasRepairOptions,
@@ -102,3 +109,40 @@ class _Fruitless:
             f"With {', '.join(sizes)} and {greatest} rows added, results were {how} than with "
             f"{best.added:,}."
         )
+
+
+def testsgd(
+    mitigation: MitigationContext,
+    people: Rows,  # noqa: ARG001 - the context knows them
+    options: TestSgdRepairOptions,
+    rng: np.random.Generator,
+) -> Iterator[Event]:
+    """Retrain with samples of the rule set; parameters and events as of `aequitas`.
+
+    Raises
+    ------
+    SpecError
+        When there are fewer samples than the smallest amount; before anything is trained.
+    ModelError
+        When the imported model refuses the rows.
+    """
+    repair = Repairing(mitigation, options, "rule_score", rng)
+    yield from repair.divide()
+    sizes = amounts(options.least, repair.rows_for(options.most))
+    yield from repair.stock(
+        of_rule(mitigation, repair.parts, sizes[-1], rng),
+        sizes,
+        "Reduce the minimum samples, or choose another subgroup.",
+    )
+    yield from repair.begin()
+    yield from repair.grow(sizes)
+    yield from beside(repair)
+    yield from repair.finish()
+
+
+def amounts(least: int, most: int) -> list[int]:
+    """Return how many samples are added each time: twice as many as before, ``most`` at last."""
+    sizes = [min(least, most)]
+    while sizes[-1] < most:
+        sizes.append(min(2 * sizes[-1], most))
+    return sizes

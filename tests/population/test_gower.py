@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.profiling.nearest import gower, nearest
 from fairdesk.data.table import Column, Kind
 from fairdesk.errors import DataError
+from fairdesk.population.nearest import gower, nearest
 from tests import phrases
 
 DOMAIN = Domain(

@@ -1,4 +1,4 @@
-"""How the numbers of a column are written, and which of its cells are none.
+"""Numbers as a column writes them, and its odd cells: those that are none.
 
 A column is one of numbers when all of its cells are, but for a few. Those are its *odd cells*: they
 count as missing until the auditor says which number one of them is. A cell is never guessed.
