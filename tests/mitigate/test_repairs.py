@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from fairdesk.mitigate.methods import trial_runner
-from fairdesk.mitigate.methods.repairs import aequitas, testsgd
+from fairdesk.mitigate.methods import repairs, trial_runner
 from fairdesk.mitigate.options import AequitasRepairOptions, TestSgdRepairOptions
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.mitigation import Augmented, Retrained
@@ -41,7 +40,7 @@ def _no_files():
 @pytest.fixture(scope="module")
 def repaired(tmp_path_factory):
     made = making.mitigation(tmp_path_factory.mktemp("repaired"), rows=1_500, drawn=2_000)
-    return made, run(aequitas, made, PAIRS)
+    return made, run(repairs.aequitas, made, PAIRS)
 
 
 def test_discrimination_falls_and_accuracy_does_not(repaired):
@@ -97,7 +96,7 @@ def test_counts_never_fall(repaired):
 def test_the_same_seed_gives_the_same_figures(tmp_path):
     made = making.mitigation(tmp_path, rows=600, drawn=500)
     options = AequitasRepairOptions(**QUICK, most=2.0)
-    first, second = (told(run(aequitas, making.fresh(made), options)) for _ in range(2))
+    first, second = (told(run(repairs.aequitas, making.fresh(made), options)) for _ in range(2))
     assert first[0] == second[0]
     assert [each.measures for each in first[1]] == [each.measures for each in second[1]]
 
@@ -105,7 +104,7 @@ def test_the_same_seed_gives_the_same_figures(tmp_path):
 def test_a_rule_set_is_repaired_by_opposite_labels(tmp_path):
     made = making.mitigation(tmp_path, rows=1_500)
     made.rule, made.outcome = making.MEN, made.model.opened.card.classes[made.favourable]
-    events = run(testsgd, made, SAMPLES)
+    events = run(repairs.testsgd, made, SAMPLES)
     repair, trials = told(events)
     assert repair.target == "rule_score"
     (added,) = (each for each in events if isinstance(each, Augmented))
@@ -119,7 +118,7 @@ def test_a_rule_set_is_repaired_by_opposite_labels(tmp_path):
 def test_a_rule_about_a_text_is_repaired_with_new_texts(tmp_path):
     made = making.texts(tmp_path)
     events = run(
-        testsgd,
+        repairs.testsgd,
         made,
         TestSgdRepairOptions(**{**QUICK, "compare": "reweighing"}, least=20, most=20.0),
     )
@@ -134,7 +133,7 @@ def test_a_rule_about_a_text_is_repaired_with_new_texts(tmp_path):
 def test_closing_it_at_any_moment_leaves_nothing_open(tmp_path):
     made = making.mitigation(tmp_path, rows=600, drawn=500)
     for phase in ("labelling", "imported", "retraining"):
-        events = aequitas(making.fresh(made), made.rows, PAIRS, np.random.default_rng(0))
+        events = repairs.aequitas(making.fresh(made), made.rows, PAIRS, np.random.default_rng(0))
         for event in events:
             if event.phase == phase:
                 events.close()
