@@ -431,10 +431,6 @@ class Mining:
 #: Rows, or samples, in a block; each block of samples has random numbers of its own.
 BLOCK = 8_192
 _SAMPLES, _QUERIED = range(2)
-#: Figures are told anew after so many seconds.
-_TELL_SECONDS = 0.5
-#: ... or so many times what it takes to tell them.
-_TELL_SHARE = 10.0
 
 
 def search(
@@ -535,12 +531,11 @@ class _Merging(Stepping[Asked, Answer]):
     """Adds up samples as the mining asks for them: the half without the model."""
 
     def __init__(self, context: GroupContext, people: Rows, options: TestSgdOptions) -> None:
-        self._context = context
         self._rules = Mining(context, people, options)
-        super().__init__(self._rules.run())
+        super().__init__(self._rules.run(), context)
         self._asked: Asked | None = None
         self._parts: list[Answer] = []
-        self._done, self._due = 0, 0.0
+        self._done = 0
 
     def _begin(self, asked: Asked) -> int:
         self._asked, self._parts, self._done = asked, [], 0
@@ -572,14 +567,5 @@ class _Merging(Stepping[Asked, Answer]):
             self._rules.note(arrays["decisions"], *arrays["aside"].tolist())
         return super().add(tallied)
 
-    def measured(self) -> Measured | None:
-        """Return what is known of the rule sets, once there are samples."""
-        began = perf_counter()
-        measured = self._rules.measured() if self._rules.begun else None
-        now = perf_counter()
-        self._due = now + max(_TELL_SECONDS, _TELL_SHARE * (now - began))
-        return measured
-
-    def due(self) -> bool:
-        """Return whether figures are to be told: now and then, and once the budget is used up."""
-        return self._rules.begun and (perf_counter() > self._due or self._context.rows_left <= 0)
+    def _figures(self) -> Measured | None:
+        return self._rules.measured() if self._rules.begun else None

@@ -25,10 +25,10 @@ from fairdesk.data.domain.formulas import (
     Among,
     AmongNumbers,
     And,
+    Arithmetic,
     Comparison,
     Constraint,
     Dependence,
-    Divided,
     Formula,
     Implies,
     Name,
@@ -36,8 +36,6 @@ from fairdesk.data.domain.formulas import (
     Not,
     Number,
     Or,
-    Product,
-    Sum,
     Term,
     Valued,
     in_quotes,
@@ -396,11 +394,11 @@ class _Reader:
                 term = self._term(parts[1])
                 result = Number(-term.number) if isinstance(term, Number) else Negative(term)
             case "product":
-                result = Product(self._term(parts[0]), self._term(parts[1]))
+                result = Arithmetic("*", self._term(parts[0]), self._term(parts[1]))
             case "sum":
-                result = Sum(str(parts[1]), self._term(parts[0]), self._term(parts[2]))
+                result = Arithmetic(str(parts[1]), self._term(parts[0]), self._term(parts[2]))
             case "divided":
-                result = Divided(self._term(parts[0]), self._divisor(parts[1]))
+                result = Arithmetic("/", self._term(parts[0]), Number(self._divisor(parts[1])))
             case _:
                 result = self._name(tree)
         return result

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import reduce
-from operator import add, and_, mul, or_, sub
+from operator import add, and_, mul, or_, sub, truediv
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -91,12 +91,12 @@ def figure(number: float) -> str:
 
 
 class Term:
-    """A number of a person.
+    """A number of a row; ``str`` writes it."""
 
-    ``level`` tells how closely its parts are bound; ``str`` writes it.
-    """
-
-    level: ClassVar[int] = 4
+    @property
+    def level(self) -> int:
+        """How closely its parts are bound."""
+        return 4
 
     def value(self, terms: Terms) -> Numbers:
         """Return the number."""
@@ -133,10 +133,14 @@ class Name(Term):
 
 @dataclass(frozen=True, slots=True)
 class Negative(Term):
-    """A term below nought."""
+    """A term below zero."""
 
-    level: ClassVar[int] = 3
     term: Term
+
+    @property
+    def level(self) -> int:
+        """How closely its parts are bound."""
+        return 3
 
     def __str__(self) -> str:
         return f"-{_inside(self.term, 4)}"
@@ -146,54 +150,31 @@ class Negative(Term):
         return terms.constant(0.0) - self.term.value(terms)
 
 
-@dataclass(frozen=True, slots=True)
-class Divided(Term):
-    """A term divided by a number."""
-
-    level: ClassVar[int] = 2
-    term: Term
-    by: float
-
-    def __str__(self) -> str:
-        return f"{_inside(self.term, 2)} / {figure(self.by)}"
-
-    def value(self, terms: Terms) -> Numbers:
-        """Return the number."""
-        return self.term.value(terms) / terms.constant(self.by)
+#: How closely an operation binds, and how closely its right side must.
+_BINDING = {"+": (1, 2), "-": (1, 2), "*": (2, 3), "/": (2, 3)}
+_OPERATIONS = {"+": add, "-": sub, "*": mul, "/": truediv}
 
 
 @dataclass(frozen=True, slots=True)
-class Product(Term):
-    """Two terms multiplied."""
+class Arithmetic(Term):
+    """Two terms with ``+``, ``-``, ``*`` or ``/`` between them; only a number divides."""
 
-    level: ClassVar[int] = 2
-    left: Term
-    right: Term
-
-    def __str__(self) -> str:
-        return f"{_inside(self.left, 2)} * {_inside(self.right, 3)}"
-
-    def value(self, terms: Terms) -> Numbers:
-        """Return the number."""
-        return mul(self.left.value(terms), self.right.value(terms))
-
-
-@dataclass(frozen=True, slots=True)
-class Sum(Term):
-    """Two terms with ``+`` or ``-`` between them."""
-
-    level: ClassVar[int] = 1
     sign: str
     left: Term
     right: Term
 
+    @property
+    def level(self) -> int:
+        """How closely its parts are bound."""
+        return _BINDING[self.sign][0]
+
     def __str__(self) -> str:
-        return f"{_inside(self.left, 1)} {self.sign} {_inside(self.right, 2)}"
+        own, right = _BINDING[self.sign]
+        return f"{_inside(self.left, own)} {self.sign} {_inside(self.right, right)}"
 
     def value(self, terms: Terms) -> Numbers:
         """Return the number."""
-        combine = add if self.sign == "+" else sub
-        return combine(self.left.value(terms), self.right.value(terms))
+        return _OPERATIONS[self.sign](self.left.value(terms), self.right.value(terms))
 
 
 # -- formulas -------------------------------------------------------------------------------

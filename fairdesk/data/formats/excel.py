@@ -7,9 +7,10 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice, product
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from xml.parsers import expat
 
 import msgspec
@@ -115,7 +116,8 @@ def _cells(sheet: CalamineSheet, dialect: Dialect | None, watch: Watch) -> tuple
 def _check_parts(path: Path) -> None:
     """Refuse a workbook that would be too large when it is unpacked, before it is.
 
-    What its directory says is not believed: each part is unpacked block by block and counted.
+    Each part is unpacked block by block and counted. One that holds more than its directory says is
+    broken: its checksum does not fit.
     """
     with path.open("rb") as stream:
         if stream.read(4) != _ZIP:
@@ -127,26 +129,27 @@ def _check_parts(path: Path) -> None:
                     raise _bomb(path, f"It has {len(members):,} parts.")
                 total = 0
                 for member in members:
-                    total += _unpacked_size(stream, member, path, MOST_BYTES - total)
+                    total += _unpacked_size(archive, member, path, MOST_BYTES - total)
         except _BROKEN as error:
             raise _broken(path, str(error)) from error
 
 
-def _unpacked_size(stream: BinaryIO, member: zipfile.ZipInfo, path: Path, most: int) -> int:
+def _unpacked_size(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path, most: int) -> int:
     """Count the bytes of a part, and the cells that it spans, of a sheet."""
     size = 0
     sheet: _Grid | _Repeats | None = None
     if member.filename.casefold().endswith(".xml"):
         sheet = _Repeats() if member.filename == "content.xml" else _Grid()
-    for block in _blocks(stream, member, path):
-        size += len(block)
-        if size > most:
-            raise _bomb(path, f"Unpacked, it takes more than {MOST_BYTES >> 20:,} MB.")
-        if size > RATIO_FROM and size > MOST_RATIO * max(member.compress_size, 1):
-            raise _bomb(path, f"A part of it unpacks to more than {MOST_RATIO} times its size.")
-        if sheet is not None:
-            sheet.look(block)
-            check_size(path, sheet.cells)
+    with archive.open(member) as part:
+        for block in iter(partial(part.read, _BLOCK), b""):
+            size += len(block)
+            if size > most:
+                raise _bomb(path, f"Unpacked, it takes more than {MOST_BYTES >> 20:,} MB.")
+            if size > RATIO_FROM and size > MOST_RATIO * max(member.compress_size, 1):
+                raise _bomb(path, f"A part of it unpacks to more than {MOST_RATIO} times its size.")
+            if sheet is not None:
+                sheet.look(block)
+                check_size(path, sheet.cells)
     return size
 
 
@@ -207,33 +210,6 @@ class _Repeats:
             self._row += self._times
             if self._filled:
                 self.cells = max(self.cells, self._row * self._columns)
-
-
-def _blocks(stream: BinaryIO, member: zipfile.ZipInfo, path: Path) -> Iterator[bytes]:
-    """Unpack a part as its reader will: as long as there is anything, whatever was declared."""
-    stream.seek(member.header_offset)
-    head = stream.read(30)
-    if not head.startswith(_ZIP):
-        raise _broken(path, "a part is not where it should be")
-    skip = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
-    stream.seek(skip, 1)
-    if member.compress_type == zipfile.ZIP_STORED:
-        left = member.compress_size
-        while left and (block := stream.read(min(left, _BLOCK))):
-            left -= len(block)
-            yield block
-        return
-    if member.compress_type != zipfile.ZIP_DEFLATED:
-        raise _broken(path, "a part is compressed in a way that workbooks do not use")
-    inflate = zlib.decompressobj(-15)
-    left = member.compress_size
-    while left and not inflate.eof and (packed := stream.read(min(left, _BLOCK))):
-        left -= len(packed)
-        full = True
-        while packed or full:
-            block = inflate.decompress(packed, _BLOCK)
-            yield block
-            packed, full = inflate.unconsumed_tail, len(block) == _BLOCK
 
 
 def _bomb(path: Path, why: str) -> DataError:

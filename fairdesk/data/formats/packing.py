@@ -146,18 +146,12 @@ def _short_time(text: str) -> str:
 
 
 def _is_binary(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(
-        types.is_binary(kind)
-        or types.is_large_binary(kind)
-        or types.is_fixed_size_binary(kind)
-        or types.is_binary_view(kind)
-    )
+    binary = kind in (pa.binary(), pa.large_binary(), pa.binary_view())
+    return binary or bool(pa.types.is_fixed_size_binary(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    types = pa.types
-    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+    return kind in (pa.string(), pa.large_string(), pa.string_view())
 
 
 def _as_numbers(values: pa.Array) -> NDArray[np.float64] | None:

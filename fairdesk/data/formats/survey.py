@@ -364,32 +364,13 @@ class _Survey:
 
     def _count(self, cells: Texts) -> None:
         counts, texts, found = self._counts, cells.distinct, cells.counts()
-        if len(counts) >= MOST_VALUES:
-            known = compute.is_in(texts, value_set=pa.array(list(counts), pa.string()))
-            known = known.to_numpy(zero_copy_only=False)
-            for text, count in zip(cells.pick(known), found[known].tolist(), strict=True):
-                counts[text] += count
-            beyond = ~known
-        else:
-            room = MOST_VALUES - len(counts)
-            beyond = np.zeros(len(texts), bool)
-            for place, (text, count) in enumerate(
-                zip(texts.to_pylist(), found.tolist(), strict=True)
-            ):
-                if text in counts:
-                    counts[text] += count
-                elif room:
-                    room -= 1
-                    counts[text] = count
-                else:
-                    beyond[place] = True
-        if not beyond.any():
-            return
-        rare = beyond & cells.among(self._tokens)
-        for text, count in zip(cells.pick(rare), found[rare].tolist(), strict=True):
+        counted = compute.is_in(texts, value_set=pa.array(list(counts), pa.string()))
+        counted = counted.to_numpy(zero_copy_only=False)
+        counted[np.flatnonzero(~counted)[: max(0, MOST_VALUES - len(counts))]] = True
+        counted |= cells.among(self._tokens)
+        for text, count in zip(cells.pick(counted), found[counted].tolist(), strict=True):
             counts[text] = counts.get(text, 0) + count
-        beyond &= ~rare
-        self._shapes.add(texts.filter(pa.array(beyond)), found[beyond])
+        self._shapes.add(texts.filter(pa.array(~counted)), found[~counted])
 
     def cells(self, sampled: Texts | Numbers) -> Texts | Numbers:
         """Return the sampled cells, whose texts are all that are known of the column."""

@@ -392,12 +392,6 @@ class Comparing:
         return Progress(phase, done, total, tried=asked, found=0, queries=queries)
 
 
-#: Figures are told at most every so many seconds ...
-TELL_SECONDS = 1.0
-#: ... and so many times as long is worked as making them took.
-WORKING = 5.0
-
-
 def search(
     context: GroupContext, options: TestSgdOptions, rng: np.random.Generator
 ) -> Iterator[Event]:
@@ -483,11 +477,9 @@ class _Merging(Stepping[Asked, None]):
     def __init__(
         self, context: GroupContext, options: TestSgdOptions, rng: np.random.Generator
     ) -> None:
-        self._context = context
         self._comparing = Comparing(context, options, rng)
-        super().__init__(self._comparing.run())
+        super().__init__(self._comparing.run(), context)
         self._parts: list[Answer] = []
-        self._tell_from = perf_counter() + TELL_SECONDS
 
     def _begin(self, asked: Asked) -> int:
         del asked
@@ -512,15 +504,5 @@ class _Merging(Stepping[Asked, None]):
         """Return a progress with how many rule sets are known."""
         return self._comparing.told(progress)
 
-    def measured(self) -> Measured | None:
-        """Return what is known of the rule sets and terms, once there are answers."""
-        began = perf_counter()
-        measured = self._comparing.measured() if self._comparing.begun else None
-        now = perf_counter()
-        self._tell_from = now + max(TELL_SECONDS, WORKING * (now - began))
-        return measured
-
-    def due(self) -> bool:
-        """Return whether figures are to be told: now and then, and once the budget is used up."""
-        spent = self._context.rows_left <= 0
-        return self._comparing.begun and (spent or perf_counter() > self._tell_from)
+    def _figures(self) -> Measured | None:
+        return self._comparing.measured() if self._comparing.begun else None

@@ -60,11 +60,6 @@ class Memory:
         self._slots: Keys = np.zeros(_FIRST_SLOTS, dtype=np.uint64)
         self._kept: Answer | None = None
 
-    @property
-    def nbytes(self) -> int:
-        """What it holds."""
-        return self._slots.nbytes + (0 if self._kept is None else self._kept.nbytes)
-
     def answers(self, keys: Keys, ask: Callable[[Numbers], Answer]) -> Answer:
         """Return the answer for each key: ``(n, k)``.
 
@@ -88,7 +83,7 @@ class Memory:
         if missing.size:
             fresh = np.ascontiguousarray(ask(firsts), dtype=kept.dtype)
             self._keep(keys[firsts], fresh, kept)
-            self._kernels.fill_in(answers, missing, places, fresh)
+            answers[missing] = fresh[places]
         return answers
 
     def _keep(self, keys: Keys, answers: Answer, kept: Answer) -> None:
@@ -135,11 +130,6 @@ class CachedModel:
     def has_gradients(self) -> bool:
         """Whether `gradients` can be asked."""
         return bool(getattr(self.model, "has_gradients", False))
-
-    @property
-    def nbytes(self) -> int:
-        """What the memory holds."""
-        return self._scores.nbytes + self._slopes.nbytes
 
     def keys(self, rows: Rows) -> Keys:
         """Return the keys of ``(n, d)`` rows: ``(n,)``."""

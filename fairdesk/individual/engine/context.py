@@ -262,11 +262,6 @@ class SearchContext:
         """Rows of the run's budget that are not used up; infinite where there is none."""
         return self.most_queries - self.queries
 
-    @property
-    def nbytes(self) -> int:
-        """What it holds in memory, but for findings not given out yet."""
-        return self._people.nbytes + self.cached_model.nbytes
-
     def ask(self, rows: Rows, domain: Domain | None = None) -> CombinationScores:
         """Query the model about the similar sets of ``(n, d)`` rows, each in the domain.
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Generator, Iterator
+from time import perf_counter
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 import numpy as np
 
 from fairdesk.data.domain.domain import Domain
+from fairdesk.individual.engine.pace import Limited
 from fairdesk.results.events import Event, Measured, Progress, ShardRange, Tallied
 
 #: Counts units. Each `Tallied` is followed by a `Progress`; their order is that of the units.
@@ -85,6 +87,12 @@ A = TypeVar("A", bound=Asks)
 R = TypeVar("R")
 
 
+#: Figures are made anew after so many seconds ...
+_TELL_SECONDS = 0.5
+#: ... or so many times what it takes to make them.
+_TELL_SHARE = 10.0
+
+
 class Stepping(Adding, Generic[A, R]):
     """A `Merging` of steps that ask for one stage of units after the other.
 
@@ -92,10 +100,12 @@ class Stepping(Adding, Generic[A, R]):
     ----------
     steps : generator
         Yields events and, now and then, what it asks for; it is then sent what came of it.
+    context : Limited
+        What says how many rows of the budget are left.
     """
 
-    def __init__(self, steps: Generator[Event | A, Any, None]) -> None:
-        self._steps = steps
+    def __init__(self, steps: Generator[Event | A, Any, None], context: Limited) -> None:
+        self._steps, self._context, self._due = steps, context, 0.0
         self._stage = ""
         self._first = self._next = self._stop = 0
         self._asks = self._waits = False
@@ -107,6 +117,22 @@ class Stepping(Adding, Generic[A, R]):
     @abstractmethod
     def _answer(self) -> R | None:
         """Return what came of what was asked for last."""
+
+    @abstractmethod
+    def _figures(self) -> Measured | None:
+        """Return the figures as they are; ``None`` where there are none yet."""
+
+    def measured(self) -> Measured | None:
+        """Return the figures; the next are due after many times as long as these took."""
+        began = perf_counter()
+        measured = self._figures()
+        now = perf_counter()
+        self._due = now + max(_TELL_SECONDS, _TELL_SHARE * (now - began))
+        return measured
+
+    def due(self) -> bool:
+        """Return whether figures are due: now and then, and once the budget is used up."""
+        return perf_counter() > self._due or self._context.rows_left <= 0
 
     @property
     def wanted(self) -> ShardRange | None:

@@ -314,21 +314,6 @@ def recall(
 
 @whole(
     [
-        "void(float32[:, ::1], int64[::1], int64[::1], float32[:, ::1])",
-        "void(float64[:, ::1], int64[::1], int64[::1], float64[:, ::1])",
-    ]
-)
-def fill_in(
-    answers: NDArray[Value], missing: Numbers, places: Numbers, asked: NDArray[Value]
-) -> None:
-    """Fill in the answers that `recall` missed: ``answers[missing] = asked[places]``."""
-    for i in range(len(missing)):
-        for j in range(answers.shape[1]):
-            answers[missing[i], j] = asked[places[i], j]
-
-
-@whole(
-    [
         "int64(uint64[::1], float32[:, ::1], uint64[::1], float32[:, ::1])",
         "int64(uint64[::1], float64[:, ::1], uint64[::1], float64[:, ::1])",
     ]
@@ -435,37 +420,9 @@ def verdicts(keys: Keys, slots: Keys) -> NDArray[np.bool_]:
     return found
 
 
-@whole("void(uint64[::1], int64)")
-def spread(slots: Keys, size: int) -> None:
-    """Bring the keys of a table that has become longer to where they now belong, in place.
-
-    Greater keys have later homes, so that from the last to the first each moves to where
-    everything is done already. The few near the start for whom that is not so wait.
-
-    Parameters
-    ----------
-    slots : Keys
-        ``(m,)``, the first ``size`` as they were, the rest free; changed in place.
-    """
-    waiting = np.empty(1 << 10, np.uint64)
-    count = 0
-    for slot in range(size - 1, -1, -1):
-        key = slots[slot]
-        if key == 0:
-            continue
-        slots[slot] = 0
-        if _home(key, len(slots)) >= slot:
-            near = _home(key, len(slots))
-            while near < len(slots) and slots[near] != 0:
-                near += 1
-            if near < len(slots):
-                slots[near] = key
-                continue
-        if count == len(waiting):
-            longer = np.empty(2 * count, np.uint64)
-            put(longer[:count], waiting)
-            waiting = longer
-        waiting[count] = key
-        count += 1
-    for i in range(count):
-        slots[_place(_cleared(waiting[i]), slots)] = waiting[i]
+@whole("void(uint64[::1], uint64[::1])")
+def move(old: Keys, slots: Keys) -> None:
+    """Put the keys of a table into a longer, empty one, with their verdicts."""
+    for key in old:
+        if key != 0:
+            slots[_place(_cleared(key), slots)] = key

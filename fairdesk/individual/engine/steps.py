@@ -109,11 +109,6 @@ class VisitedSet:
         self._columns = columns.astype(np.int64)
         self._slots: Keys = np.zeros(1 << 14, dtype=np.uint64)
 
-    @property
-    def nbytes(self) -> int:
-        """What the table holds."""
-        return self._slots.nbytes
-
     def keys(self, rows: Rows) -> Keys:
         """Return the key of each of ``(n, d)`` rows' shared attributes: ``(n,)``."""
         keys: Keys = self._kernels.shared_keys(np.ascontiguousarray(rows), self._columns)
@@ -133,10 +128,9 @@ class VisitedSet:
             The positions of those taken in, each person once.
         """
         while self.size + len(keys) > _MOST_FULL * len(self._slots):
-            before = len(self._slots)
-            # grown in place: there is never a second table
-            self._slots.resize(int(_GROWTH * before), refcheck=False)
-            self._kernels.spread(self._slots, before)
+            before = self._slots
+            self._slots = np.zeros(int(_GROWTH * len(before)), dtype=np.uint64)
+            self._kernels.move(before, self._slots)
         new: Numbers = self._kernels.meet(keys, self._slots)
         self.size += len(new)
         return new

@@ -14,7 +14,7 @@ from fairdesk.certify.certify import shares
 from fairdesk.errors import SpecError
 from fairdesk.groups.metrics.measuring import own_scores
 from fairdesk.groups.statistics import wilson_ends
-from fairdesk.individual.engine.context import SURE, CombinationScores, SearchContext
+from fairdesk.individual.engine.context import SURE, CombinationScores, SearchContext, margin
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import confirmed, of_domain
 from fairdesk.individual.shares.tally import clopper_pearson
@@ -107,7 +107,7 @@ def _close_hits(
     context: SearchContext, rows: Rows, answers: CombinationScores
 ) -> tuple[NDArray[np.intp], Rows, Rows]:
     """Find who is a hit near a border only, and of each the two members to ask about anew."""
-    decided, margin = answers.labels, _margin(answers.scores)
+    decided, margin = answers.labels, margin(answers.scores)
     if answers.allowed is not None:
         margin = np.where(answers.allowed, margin, -1.0)
     surest = margin.argmax(axis=1)
@@ -116,14 +116,6 @@ def _close_hits(
     near = np.flatnonzero(otherwise.max(axis=1) <= SURE)
     make, second = context.domain.counterparts, otherwise.argmax(axis=1)
     return near, make(rows[near], surest[near]), make(rows[near], second[near])
-
-
-def _margin(scores: Scores) -> NDArray[np.float32]:
-    """``(..., )``; how far ``(..., k)`` scores are from another decision."""
-    if scores.shape[-1] == 1:
-        return np.asarray(np.abs(scores[..., 0] - 0.5))
-    second, first = np.moveaxis(np.partition(scores, -2, axis=-1)[..., -2:], -1, 0)
-    return np.asarray(first - second)
 
 
 Target = Literal["share_domain", "rule_score"]

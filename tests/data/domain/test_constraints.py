@@ -141,9 +141,8 @@ numeric = st.sampled_from(["age", "years employed", "Löhne", "rooms"])
 terms = st.recursive(
     st.one_of(numbers.map(f.Number), numeric.map(f.Name)),
     lambda inner: st.one_of(
-        st.builds(f.Sum, st.sampled_from("+-"), inner, inner),
-        st.builds(f.Product, inner, inner),
-        st.builds(f.Divided, inner, st.floats(0.01, 1e9)),
+        st.builds(f.Arithmetic, st.sampled_from("+-*"), inner, inner),
+        st.builds(f.Arithmetic, st.just("/"), inner, st.floats(0.01, 1e9).map(f.Number)),
         inner.filter(lambda term: not isinstance(term, f.Number)).map(f.Negative),
     ),
     max_leaves=6,

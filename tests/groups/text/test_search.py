@@ -412,8 +412,8 @@ def test_a_model_with_one_answer_is_told_of():
 
 
 def test_what_is_known_is_told_while_it_runs(monkeypatch):
-    monkeypatch.setattr("fairdesk.groups.text.search.TELL_SECONDS", 0.0)
-    monkeypatch.setattr("fairdesk.groups.text.search.WORKING", 0.0)
+    monkeypatch.setattr("fairdesk.individual.engine.division._TELL_SECONDS", 0.0)
+    monkeypatch.setattr("fairdesk.individual.engine.division._TELL_SHARE", 0.0)
     monkeypatch.setattr("fairdesk.groups.text.search.BATCH", 8)
     monkeypatch.setattr("fairdesk.individual.engine.pace._FIRST_ROWS", 4)
     monkeypatch.setattr("fairdesk.individual.engine.pace._MOST_ROWS", 8)
