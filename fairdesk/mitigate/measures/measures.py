@@ -107,12 +107,12 @@ def _close_hits(
     context: SearchContext, rows: Rows, answers: CombinationScores
 ) -> tuple[NDArray[np.intp], Rows, Rows]:
     """Find who is a hit near a border only, and of each the two members to ask about anew."""
-    decided, margin = answers.labels, margin(answers.scores)
+    decided, sure = answers.labels, margin(answers.scores)
     if answers.allowed is not None:
-        margin = np.where(answers.allowed, margin, -1.0)
-    surest = margin.argmax(axis=1)
+        sure = np.where(answers.allowed, sure, -1.0)
+    surest = sure.argmax(axis=1)
     own = np.take_along_axis(decided, surest[:, None], axis=1)
-    otherwise = np.where(decided != own, margin, -1.0)
+    otherwise = np.where(decided != own, sure, -1.0)
     near = np.flatnonzero(otherwise.max(axis=1) <= SURE)
     make, second = context.domain.counterparts, otherwise.argmax(axis=1)
     return near, make(rows[near], surest[near]), make(rows[near], second[near])

@@ -8,8 +8,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from fairdesk.data.columns.kinds import name_parts
-from fairdesk.data.profiling.leaks import leaks
-from fairdesk.data.profiling.outcomes import favourable_rows, meaning
+from fairdesk.data.profiling.outcomes import favourable_rows, leaks, meaning
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import DataError
 from fairdesk.models.inputs.one_hot import (
