@@ -52,7 +52,7 @@ from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.shares import enumeration, estimate
-from fairdesk.individual.shares.enumeration import obstacle
+from fairdesk.individual.shares.finite import obstacle
 from fairdesk.individual.shares.options import EnumerateOptions, EstimateOptions
 from fairdesk.models.inputs.feeding import FedModel
 from fairdesk.models.structure import OpaqueError, structure_of

@@ -9,7 +9,8 @@ from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.shares import enumeration
-from fairdesk.individual.shares.enumeration import Sets, obstacle, population
+from fairdesk.individual.shares.enumeration import Sets, population
+from fairdesk.individual.shares.finite import obstacle
 from fairdesk.individual.shares.options import EnumerateOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Found, Measured, Progress

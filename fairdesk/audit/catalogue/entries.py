@@ -8,7 +8,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.groups import options as groups
 from fairdesk.individual.searches import options as searches
 from fairdesk.individual.shares import options as shares
-from fairdesk.individual.shares.enumeration import obstacle
+from fairdesk.individual.shares.finite import obstacle
 from fairdesk.mitigate import options as repairs
 from fairdesk.models.model import Capability, Mapping, ModelCard
 

@@ -23,7 +23,7 @@ from fairdesk.individual.searches.options import (
     QuickOptions,
 )
 from fairdesk.individual.shares import enumeration, estimate
-from fairdesk.individual.shares.enumeration import obstacle
+from fairdesk.individual.shares.finite import obstacle
 from fairdesk.individual.shares.options import EnumerateOptions, EstimateOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import Event, Found, Measured, Progress, Rows, timed

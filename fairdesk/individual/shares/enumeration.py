@@ -1,4 +1,4 @@
-"""All instances of a finite domain, one after the other, and whether a domain is finite.
+"""All instances of a finite domain, one after the other: the best answer there is.
 
 The instances of a domain are all combinations of values that the constraints allow. Fixed
 attributes have those combinations of values that occur in the data.
@@ -21,6 +21,14 @@ from fairdesk.individual.engine.context import CombinationScores, SearchContext
 from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.individual.engine.sampling import confirmed, extra_rows, one_per_fixed
+from fairdesk.individual.shares.finite import (
+    MOST_SETS,
+    endless_attributes,
+    free_attributes,
+    obstacle,
+    too_large,
+    value_counts,
+)
 from fairdesk.individual.shares.options import EnumerateOptions
 from fairdesk.models.model import labels
 from fairdesk.results.events import (
@@ -34,51 +42,6 @@ from fairdesk.results.events import (
     timed,
 )
 from fairdesk.results.individual import Share
-
-#: So many similar sets can be gone through.
-MOST_SETS = 100_000_000
-_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def obstacle(domain: Domain) -> str:
-    """Say in a clause why nobody can go through a domain; empty when it can be done."""
-    if endless := endless_attributes(domain):
-        return (
-            f"“{endless[0]}” may be any decimal number, so the number of combinations is "
-            "unlimited; define a step for it"
-        )
-    size = math.prod(value_counts(domain))
-    return too_large(size) if size > MOST_SETS else ""
-
-
-def endless_attributes(domain: Domain) -> list[str]:
-    """Name the attributes that have no end of values."""
-    return [domain.names[i] for i in domain.varying if not domain.spacing[i]]
-
-
-def too_large(size: int) -> str:
-    """Say in a clause that a domain of so many people cannot be gone through."""
-    power = str(len(str(size)) - 1).translate(_RAISED)
-    size_text = f"{size:,}" if size < 10**15 else f"10{power} or more"
-    return (
-        f"the input domain has {size_text} combinations, not counting protected values, and at "
-        f"most {MOST_SETS:,} can be enumerated"
-    )
-
-
-def free_attributes(domain: Domain) -> NDArray[np.intp]:
-    """Positions of the attributes whose values are gone through."""
-    bound = np.concatenate([domain.protected, domain.fixed, domain.following])
-    return np.setdiff1d(np.arange(len(domain.attributes)), bound)
-
-
-def value_counts(domain: Domain) -> list[int]:
-    """Count the values of each free attribute."""
-    free = free_attributes(domain)
-    low, high, spacing = domain.low[free], domain.high[free], domain.spacing[free]
-    steps = np.divide(high - low, spacing, out=np.zeros(len(free)), where=spacing > 0)
-    return [int(count) + 1 for count in np.round(steps)]
-
 
 #: They are made in blocks of so many.
 _BLOCK = 16_384
