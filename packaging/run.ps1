@@ -1,4 +1,5 @@
-# Sets FairDesk up and opens it: on the audit in demo-audit\, where there is one, else on its start page.
+# Sets FairDesk up and opens it: on the audit in demo-audit\, where there is one; else, at the first
+# start, on the finished audit of the sample, and later on its start page.
 . (Join-Path $PSScriptRoot "setup.ps1")
 Initialize-FairDesk "requirements.txt"
 

@@ -55,7 +55,7 @@ _LOG_BYTES, _LOG_FILES = 1_000_000, 3
 
 
 def main(argv: Sequence[str] | None = None, commands: Callable[[], str] = str) -> int:
-    """Show the window and stay until it is closed.
+    """Show the window and stay until it is closed; at the first start, on the sample's audit.
 
     Parameters
     ----------
@@ -86,6 +86,8 @@ def main(argv: Sequence[str] | None = None, commands: Callable[[], str] = str) -
     if arguments:
         file = Path(arguments[0])
         QTimer.singleShot(0, window, lambda: window.open_path(file))
+    elif not remembered.recents:
+        QTimer.singleShot(0, window, window.welcome)
     return app.exec()
 
 

@@ -46,7 +46,7 @@ from fairdesk.gui.menus import Menus
 from fairdesk.gui.start_page import StartPage
 from fairdesk.manual.places import TERMS
 from fairdesk.manual.terms import glossary
-from fairdesk.samples import own_finished
+from fairdesk.samples import own_finished, samples
 
 if TYPE_CHECKING:
     from fairdesk.audit.store.store import Store
@@ -60,6 +60,11 @@ if TYPE_CHECKING:
 
 #: For how long it is shown, in milliseconds.
 SHOWN: Final = 8000
+#: What is said at the first start.
+_WELCOME: Final = (
+    "This is a finished audit of the built-in sample, to look around in. To begin your own, choose "
+    "File › New audit."
+)
 _MOVING: Final = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 
 
@@ -207,6 +212,12 @@ class MainWindow(QMainWindow):
                 self.open_audit(own_finished(sample, anew=True))
         except FairDeskError as error:
             self.start.banner.tell(error)
+
+    def welcome(self) -> None:
+        """Open the finished audit of the first sample, and say what it is."""
+        self.look_around(samples()[0])
+        if self.workspace is not None:
+            self._say(_WELCOME)
 
     def choose_audit(self) -> None:
         """Ask which audit to open."""

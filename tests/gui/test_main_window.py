@@ -530,15 +530,41 @@ def test_start_page_speaks(window):
     assert interface.text(QAccessible.Text.Name).replace("&", "") == "New audit"
 
 
-def test_main_opens_the_file_that_it_is_given(qtbot, themed, audit, monkeypatch):
-    opened = []
+@pytest.fixture
+def started(qtbot, themed, monkeypatch):
+    """Start the program with arguments, in this process, until it waits for the user."""
+    windows = []
     monkeypatch.setattr(app, "QApplication", lambda _argv: themed)
     monkeypatch.setattr(Reporter, "install", lambda self: None)
-    monkeypatch.setattr(MainWindow, "open_path", lambda self, path: opened.append(path))
     monkeypatch.setattr(app, "_log_to_file", lambda: None)
     monkeypatch.setattr(type(themed), "exec", lambda self: qtbot.wait(50) or 0)
-    assert app.main([str(audit)]) == 0
+    show = MainWindow.show
+    monkeypatch.setattr(MainWindow, "show", lambda self: windows.append(self) or show(self))
+
+    def start(*arguments):
+        assert app.main(arguments) == 0
+        return windows[-1]
+
+    yield start
+    for each in windows:
+        each.close()
+
+
+def test_main_opens_the_file_that_it_is_given(started, audit, monkeypatch):
+    opened = []
+    monkeypatch.setattr(MainWindow, "open_path", lambda self, path: opened.append(path))
+    started(str(audit))
     assert opened == [audit]
+
+
+def test_the_first_start_opens_the_samples_finished_audit_and_a_later_one_the_start_page(
+    started, own_data
+):
+    first = started()
+    assert first.workspace.path == samples()[0].finished
+    assert "finished audit of the built-in sample" in first.notice.text
+    first.close()
+    assert started().workspace is None
 
 
 def has_rates(table):
