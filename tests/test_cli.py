@@ -188,7 +188,29 @@ def test_an_audit_from_end_to_end(arguments, tmp_path):
         assert store.spec.favourable == "yes"
 
 
-def test_a_network_of_the_samples_with_words(tmp_path, capsys):
+def test_a_program_of_the_models_author_does_not_say_which_pairs_are_plausible(
+    arguments, monkeypatch
+):
+    weighed, begun = [], []
+
+    def weigh(worker, *_, **__):
+        weighed.append(worker)
+        return ""
+
+    def start(command):
+        begun.append(Worker(command=command))
+        return begun[-1]
+
+    monkeypatch.setattr(app_audit, "weigh_run", weigh)
+    monkeypatch.setattr(app_audit, "Worker", start)
+    assert cli.main(arguments()) == 0
+    assert weighed == begun
+    assert len(begun) == 1
+
+
+def test_a_network_of_the_samples_with_words(tmp_path, capsys, monkeypatch):
+    # that ran no program: its own guest compares what it found
+    monkeypatch.delattr(app_audit, "Worker")
     line = (*sample_arguments(tmp_path / "out"), *QUICK, "--verbose")
     assert cli.main([str(each) for each in line]) == 0
     out = capsys.readouterr().out

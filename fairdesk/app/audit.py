@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share, weigh_run
 from fairdesk.audit.runs.run import check_run
 from fairdesk.audit.runs.run import run as run_audit
+from fairdesk.audit.sandbox.process import COMPARING_GUEST
 from fairdesk.audit.store.records import Noted, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
@@ -209,10 +210,14 @@ def _audit(
     runs, left_out = _runs(question, spec, found)
     with concerning("out"):
         make_room(folder)
-    with Store.create(folder / AUDIT_FILE, spec, found.table) as store:
+    with Store.create(folder / AUDIT_FILE, spec, found.table) as store, ExitStack() as also_open:
         _log_plan(store, found, runs)
         state = RunState(0, "groups", "done")
         people = spec.domain.people(found.table)
+        comparing = worker
+        if spec.trusted or any(each.trusted for each in spec.model.companions):
+            # a guest that runs programs of the model's author does not say what is plausible
+            comparing = also_open.enter_context(closing(Worker(command=COMPARING_GUEST)))
 
         def doing(phase: str, done: int = 0, total: int = 0) -> None:
             watch(msgspec.structs.replace(state, phase=phase, done=done, total=total))
@@ -236,7 +241,7 @@ def _audit(
                     if not question.files:
                         pair_files.expect(state.found)
                 if state.found:
-                    weigh = partial(weigh_run, worker, store, state.id, people)
+                    weigh = partial(weigh_run, comparing, store, state.id, people)
                     unweighed.append(weigh(partial(doing, "weighing"), every=question.all_pairs))
             except SpecError as error:
                 # a repair may turn out to have nothing to work with; what was found is written
