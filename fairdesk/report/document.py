@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ from fairdesk.report import appendix, legal
 from fairdesk.report.content import redaction
 from fairdesk.report.content.choosing import chosen, settled
 from fairdesk.report.content.kinds import TEMPLATES
-from fairdesk.report.content.material import Made, Material, about_groups, gather
+from fairdesk.report.content.material import Gathered, Made, Material, about_groups, gather
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.content.status import Status, obstacles, standing
 from fairdesk.report.provenance import evidence
@@ -272,6 +273,17 @@ def make_report(store: Store, choice: Choice | None = None) -> Report:
         kept = chosen(report, choice, _dropped(material))
         kept = appendix.with_appendix(kept, omitted=appendix.KEY in choice.left_out)
         return with_drawings(_saying_so(kept))
+
+
+def described(store: Store) -> tuple[Section, ...]:
+    """Describe the data, what is compared, and the model, for who may see all of it."""
+    material = Material(
+        *(store.spec, store.table(), store.runs(), {}, Gathered({}, Counter()), []),
+        details=store.details(),
+        standing=Status("Final"),
+    )
+    with naming(material.shown.name):
+        return tuple(_MAKERS[key](material) for key in ("data", "compared", "model"))
 
 
 def whole_report(store: Store, choice: Choice | None = None) -> Report:

@@ -145,6 +145,8 @@ def _place(dialect: Dialect, lines: Sequence[int], rows: int) -> str:
     return say("{lines} and {n} more", lines=text, n=words.number(rows - _LINES))
 
 
+#: The role of what tells groups apart and is no input.
+_UNSEEN = "protected, not a model input"
 #: What uses only rows that can be tested.
 _TESTED = "Tests of individual rows, and mitigation"
 _REASONS = {
@@ -480,6 +482,7 @@ def _column_role(spec: AuditSpec, column: Column) -> str:
     roles = {
         attribute.name: role_text(spec.domain, attribute) for attribute in spec.domain.attributes
     }
+    roles |= {attribute.name: _UNSEEN for attribute in spec.domain.unseen}
     return roles.get(column.name, "not an attribute")
 
 
