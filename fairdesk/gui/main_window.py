@@ -26,23 +26,20 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
-    QFileDialog,
     QMainWindow,
-    QStackedWidget,
     QWidget,
 )
 from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.commands import Commands, Shortcuts
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.dropping import Sort, dropped, filter_of, sort_of
+from fairdesk.gui.kit.dropping import Sort, ask_open, dropped, filter_of, sort_of
 from fairdesk.gui.kit.hints import ask_help, set_topic
 from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.kit.parts import Card, Words, asked, open_dialog, resize_on_screen
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.kit.threads import in_background
-from fairdesk.gui.menus import Menus
+from fairdesk.gui.menus import Commands, Menus, Shortcuts
 from fairdesk.gui.start_page import StartPage
 from fairdesk.manual.places import TERMS
 from fairdesk.manual.terms import glossary
@@ -173,8 +170,7 @@ class MainWindow(QMainWindow):
         self.start.opened.connect(self.open_audit)
         self.start.tried.connect(self.try_sample)
         self.start.looked.connect(self.look_around)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.start)
+        self._stack = layouts.stack(self.start)
         self.setCentralWidget(self._stack)
         set_topic(self.start, "start")
         # dialogs have no menus: what offers the key there is added when one is used
@@ -187,7 +183,7 @@ class MainWindow(QMainWindow):
         if settings.maximised:
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self.notice = Notice(self)
-        self.menus = self._make_menus()
+        self.menus = Menus(self, self)
         self._show_state()
 
     # -- what can be done -------------------------------------------------------------------------
@@ -221,11 +217,9 @@ class MainWindow(QMainWindow):
 
     def choose_audit(self) -> None:
         """Ask which audit to open."""
-        name, _ = QFileDialog.getOpenFileName(
-            self, "Open an audit", self.settings.folder("audit"), filter_of(Sort.AUDIT, "Audits")
-        )
-        if name:
-            self.open_audit(Path(name))
+        folder, kinds = self.settings.folder("audit"), filter_of(Sort.AUDIT, "Audits")
+        if (path := ask_open(self, "Open an audit", folder, kinds)) is not None:
+            self.open_audit(path)
 
     def open_audit(self, path: Path) -> None:
         """Open an audit's file; an error is told on the start page."""
@@ -295,15 +289,6 @@ class MainWindow(QMainWindow):
             self.help = HelpWindow(self._commands)
         self.help.show_topic(topic)
 
-    def _ask_help(self) -> None:
-        ask_help(self.focusWidget() or self)
-
-    def _choose_figure(self) -> None:
-        # the catalogue comes with it
-        from fairdesk.gui.help.choice_dialog import ChoiceDialog  # noqa: PLC0415
-
-        open_dialog(ChoiceDialog(self))
-
     def _offer_help(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Let the key open the help in a dialog of this window, too."""
         dialog = now.window() if now is not None else None
@@ -311,22 +296,6 @@ class MainWindow(QMainWindow):
             dialog.setProperty(_HELPED, True)  # noqa: FBT003 - Qt's own
             keys = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), dialog)
             keys.activated.connect(lambda: ask_help(dialog.focusWidget() or dialog))
-
-    def _make_menus(self) -> Menus:
-        """Make the menus, and do what is chosen in them."""
-        menus = Menus(self, self.settings, self.start)
-        menus.new.connect(self.new_audit)
-        menus.open.connect(self.choose_audit)
-        menus.opened.connect(self.open_audit)
-        menus.close.connect(self.close_audit)
-        menus.where.connect(self.choose_where)
-        menus.quit.connect(self.close)
-        menus.commands.connect(self.choose_command)
-        menus.help.connect(self._ask_help)
-        menus.glossary.connect(lambda: self.show_help(TERMS))
-        menus.figure.connect(self._choose_figure)
-        menus.shortcuts.connect(self.show_shortcuts)
-        return menus
 
     def choose_where(self) -> None:
         """Ask where runs are made; the open audit begins its next one there."""

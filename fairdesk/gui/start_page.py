@@ -17,7 +17,6 @@ from fairdesk.gui.kit.parts import (
     Card,
     Elided,
     Words,
-    calm,
     heading,
     in_order,
     push_button,
@@ -115,7 +114,6 @@ class SampleCard(Card):
         self.models.addItems([model.title for model in sample.models])
         self.models.setAccessibleName(f"Model of {sample.title}")
         self.models.setVisible(len(sample.models) > 1)
-        calm(self.models)
         self.busy = Busy()
         self.body.addWidget(Words(sample.title, strong=True))
         self.body.addWidget(quiet(sample.sentence))

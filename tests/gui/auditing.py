@@ -10,7 +10,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import WorkerError
-from fairdesk.gui.kit.store_thread import StoreThread
+from fairdesk.gui.kit.threads import StoreThread
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.realism import minimal
 from fairdesk.individual.searches import uniform

@@ -20,7 +20,6 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
 from fairdesk.gui.about import diagnostics
-from fairdesk.gui.commands import Commands
 from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
 from fairdesk.gui.kit import settings, threads
 from fairdesk.gui.kit.parts import Words
@@ -28,6 +27,7 @@ from fairdesk.gui.kit.settings import RECENTS, Glance, Settings
 from fairdesk.gui.kit.threads import Latest, in_background
 from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
+from fairdesk.gui.menus import Commands
 from fairdesk.gui.start_page import RecentCard
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, GROUPS, NAMES

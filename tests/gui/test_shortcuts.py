@@ -6,12 +6,12 @@ from PySide6.QtGui import QHelpEvent, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QListWidget, QPushButton, QToolTip
 
-from fairdesk.gui.commands import Shortcuts, commands
 from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.hints import define_entries, without_mnemonic
 from fairdesk.gui.kit.keys import PartAction, actions_of
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
+from fairdesk.gui.menus import Shortcuts, commands
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, OVERVIEW, SHARE
 from fairdesk.manual.terms import terms_in
 from tests.gui.auditing import make_audit

@@ -26,26 +26,20 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QFileDialog,
     QHBoxLayout,
-    QHeaderView,
     QMenu,
     QSizePolicy,
-    QStackedWidget,
-    QTableWidget,
-    QTableWidgetItem,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.charts import svg
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.canvas import LIGHT, Canvas, Layable
-from fairdesk.gui.kit import hints, parts, theme
+from fairdesk.gui.kit import fields, hints, layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_save
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.tables import aligned, head_columns, read_only
+from fairdesk.gui.kit.tables import TextTable
 
 
 class Picture(Canvas):
@@ -142,6 +136,7 @@ class Picture(Canvas):
         self.setFixedHeight(round(self.laid_on(self.size()).height))
 
 
+_TAKE = "Copy or save this chart"
 #: The least height of a chart; rows of its table at most.
 _LEAST, _MOST_ROWS = 80, 200
 _STEPS = {
@@ -150,43 +145,6 @@ _STEPS = {
     Qt.Key.Key_Up: ("down", -1),
     Qt.Key.Key_Down: ("down", 1),
 }
-
-
-class Twin(QTableWidget):
-    """Shows a chart's numbers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        read_only(self, "", line=7)
-
-    def show_rows(
-        self, title: str, head: Sequence[str], rows: Sequence[Sequence[str]], room: int
-    ) -> None:
-        """Show rows in so much room; where there are words too, these get what numbers leave."""
-        self.setAccessibleName(f"{title}, as a table")
-        self.setRowCount(len(rows))
-        self.setColumnCount(len(head))
-        numbers = [place for place in range(len(head)) if _holds_numbers(rows, place)]
-        head_columns(self, head, numbers)
-        for number, row in enumerate(rows):
-            for place, text in enumerate(row):
-                item = QTableWidgetItem(_grouped(text) if _is_number(text) else text)
-                item.setTextAlignment(aligned(number=place in numbers))
-                self.setItem(number, place, item)
-        header, modes = self.horizontalHeader(), QHeaderView.ResizeMode
-        needed = sum(
-            max(self.sizeHintForColumn(place), header.sectionSizeHint(place)) + 1
-            for place in range(len(head))
-        )
-        room -= 2 * self.frameWidth()
-        # what is a little wider than the room is scrolled: a number that is cut is none
-        words = len(numbers) < len(head)
-        fits = words and needed <= 1.5 * room
-        header.setStretchLastSection(needed <= room)
-        for place in range(len(head)):
-            narrow = fits or (words and place in numbers)
-            mode = modes.ResizeToContents if narrow else modes.Stretch
-            header.setSectionResizeMode(place, mode)
 
 
 def _holds_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
@@ -259,21 +217,12 @@ class DrawnChart(QWidget, Generic[Shown]):
         self._reading = parts.quiet()
         self._reading.setWordWrap(False)
         self._reading.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.tools = QHBoxLayout()
-        self.tools.setSpacing(theme.TIGHT)
-        self.tools.addWidget(self._heading)
-        self._as_table = QToolButton()
-        self._more = QToolButton()
+        self.tools = layouts.row(self._heading, spacing=theme.TIGHT)
         self._empty = parts.quiet("No data yet.")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self.canvas)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.TIGHT)
-        column.addLayout(self._make_head())
-        column.addWidget(self._stack, 1)
+        self._stack = layouts.stack(self._empty, self.canvas)
+        head = self._make_head()
+        layouts.column(head, layouts.grow(self._stack), on=self, spacing=theme.TIGHT)
         shortcut(self, "T", self._as_table.toggle, "Show the chart as a table")
 
     def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
@@ -353,23 +302,19 @@ class DrawnChart(QWidget, Generic[Shown]):
         self, choices: Sequence[tuple[str, str]], changed: Callable[[], None]
     ) -> list[QToolButton]:
         """Add buttons of which one is down, the first at first: each with what it shows."""
-        group = QButtonGroup(self)
-        for text, shown in choices:
-            button = QToolButton()
-            button.setText(text)
-            button.setCheckable(True)
-            button.setToolTip(shown)
-            button.setAccessibleName(shown)
+        buttons = [
+            parts.tool_button(text, lambda _on: changed(), tip=shown, name=shown, checkable=True)
+            for text, shown in choices
+        ]
+        fields.together(self, buttons)
+        for button in buttons:
             # the chosen one is told by its weight too: its shade alone is faint in the dark
             button.toggled.connect(
                 lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
             )
-            group.addButton(button)
             self.tools.addWidget(button)
-        buttons = [each for each in group.buttons() if isinstance(each, QToolButton)]
         parts.in_order(self, *buttons)
         buttons[0].setChecked(True)
-        group.buttonClicked.connect(lambda _button: changed())
         return buttons
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:  # noqa: N802 - Qt's name
@@ -377,9 +322,9 @@ class DrawnChart(QWidget, Generic[Shown]):
         self._more_menu.exec(event.globalPos())
 
     @cached_property
-    def _table(self) -> Twin:
+    def _table(self) -> TextTable:
         """The numbers; few charts are ever asked for them."""
-        table = Twin()
+        table = TextTable("", most=0)
         self._stack.addWidget(table)
         parts.in_order(self._more, table)
         return table
@@ -399,7 +344,10 @@ class DrawnChart(QWidget, Generic[Shown]):
 
     def _show_twin(self) -> None:
         head, rows = self.drawing.table(_MOST_ROWS)
-        self._table.show_rows(self.drawing.title, head, rows, self._stack.width())
+        numbers = [place for place in range(len(head)) if _holds_numbers(rows, place)]
+        self._table.setAccessibleName(f"{self.drawing.title}, as a table")
+        grouped = [[_grouped(text) if _is_number(text) else text for text in row] for row in rows]
+        self._table.show_rows(grouped, header=head, right=numbers)
 
     def _read(self, text: str) -> None:
         """Say what is pointed at."""
@@ -413,26 +361,17 @@ class DrawnChart(QWidget, Generic[Shown]):
 
     def _make_head(self) -> QHBoxLayout:
         """Make the line above the chart: its tools, what is pointed at, table and menu."""
-        self._as_table.setText("Table")
-        self._as_table.setToolTip("Show the numbers as a table (T)")
-        self._as_table.setCheckable(True)
-        self._as_table.setAccessibleName("Show the chart as a table")
+        name, tip = "Show the chart as a table", "Show the numbers as a table (T)"
+        self._as_table = parts.tool_button("Table", tip=tip, name=name, checkable=True)
         self._as_table.toggled.connect(self._turn)
-        self._more.setText("⋯")
-        self._more.setToolTip("Copy or save this chart")
-        self._more.setAccessibleName("Copy or save this chart")
-        self._more_menu = self._menu()
         # a menu of the button's own would draw an arrow beside the dots
-        self._more.clicked.connect(self._show_menu)
-        head = QHBoxLayout()
-        head.setContentsMargins(0, 0, 0, 0)
-        head.setSpacing(theme.TIGHT)
-        head.addLayout(self.tools)
-        head.addSpacing(theme.NEAR)
-        head.addWidget(self._reading, 1)
-        head.addWidget(self._as_table)
-        head.addWidget(self._more)
-        return head
+        self._more = parts.tool_button("⋯", self._show_menu, tip=_TAKE, name=_TAKE)
+        self._more_menu = self._menu()
+        return layouts.row(
+            *(self.tools, layouts.gap(theme.NEAR), layouts.grow(self._reading)),
+            *(self._as_table, self._more),
+            spacing=theme.TIGHT,
+        )
 
     def _turn(self, table: bool) -> None:  # noqa: FBT001 - the signal's argument
         if table:
@@ -506,10 +445,9 @@ class DrawnChart(QWidget, Generic[Shown]):
         return image
 
     def _save(self, kind: str, suffix: str, write: Callable[[File], None]) -> None:
-        name, _chosen = QFileDialog.getSaveFileName(self, "Save the chart", f"chart{suffix}", kind)
-        if not name:
+        path = ask_save(self, "Save the chart", f"chart{suffix}", kind, suffix)
+        if path is None:
             return
-        path = File(name).with_suffix(suffix) if not File(name).suffix else File(name)
         try:
             write(path)
         except OSError as error:

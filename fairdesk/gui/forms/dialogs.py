@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
-    QGridLayout,
     QHeaderView,
-    QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QPushButton,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
@@ -28,7 +24,8 @@ from fairdesk.data.columns.odd_cells import written_like
 from fairdesk.data.columns.rereading import number_text, place_words
 from fairdesk.data.table import Column, ColumnReading, Dialect, NumberFormat
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Words, calm, labelled, quiet, scrolled
+from fairdesk.gui.kit.fields import choice, label_of, labelled, line
+from fairdesk.gui.kit.parts import Words, push_button, quiet, scrolled
 
 
 class FormDialog(QDialog):
@@ -44,7 +41,7 @@ class FormDialog(QDialog):
         Takes the answer.
     """
 
-    def __init__(self, title: str, parent: QWidget) -> None:
+    def __init__(self, title: str, parent: QWidget | None) -> None:
         super().__init__(parent)
         self.setWindowTitle(title)
         # the help can be read meanwhile
@@ -58,10 +55,18 @@ class FormDialog(QDialog):
         self._buttons.rejected.connect(self.reject)
         self.ok_button = self._buttons.button(QDialogButtonBox.StandardButton.Ok)
 
+    def answered(self) -> bool:
+        """Ask, and return whether there is an answer; the dialog is not shown again."""
+        accepted = bool(self.exec())
+        self.deleteLater()
+        return accepted
+
     def _add_buttons(self) -> None:
         """Add what is wrong, and the buttons, below the fields."""
         self.body.addWidget(self._wrong)
         self.body.addWidget(self._buttons)
+        # once it is in the dialog: else Return in a field would press another
+        self.ok_button.setDefault(True)
 
     def _refuse(self, wrong: str) -> None:
         """Say what is wrong with the answer, which cannot be taken then; empty: nothing is."""
@@ -70,6 +75,10 @@ class FormDialog(QDialog):
 
 
 _HEADS = ("Cell", "Cells", "Where", "In another format", "Number")
+_CELLS = (
+    "These cells are not numbers, but the other cells of the column are. Enter the number that a "
+    "cell means; a cell without a number counts as missing."
+)
 _NUMBER = len(_HEADS) - 1
 _GROUPINGS = {".": ("", ",", " ", "'"), ",": ("", ".", " ", "'")}
 
@@ -80,24 +89,13 @@ class CellsDialog(FormDialog):
     def __init__(self, column: Column, dialect: Dialect, parent: QWidget) -> None:
         super().__init__(f"Cells of “{column.name}”", parent)
         self._column, self._before = column, dialect.reading(column.name)
-        self.format = QComboBox()
-        self.format.addItem("As found in the file", None)
-        for mark, groupings in _GROUPINGS.items():
-            for grouping in groupings:
-                form = NumberFormat(mark, grouping)
-                self.format.addItem(written_like(form), form)
-        if self._before.format is not None:
-            if self.format.findData(self._before.format) < 0:
-                self.format.addItem(written_like(self._before.format), self._before.format)
-            self.format.setCurrentIndex(self.format.findData(self._before.format))
-        calm(self.format)
+        usual = [NumberFormat(mark, each) for mark, all_ in _GROUPINGS.items() for each in all_]
+        if self._before.format is not None and self._before.format not in usual:
+            usual.append(self._before.format)
+        forms = [("As found in the file", None), *((written_like(each), each) for each in usual)]
+        self.format = choice(forms, chosen=self._before.format)
         self.cells = self._table(dialect)
-        self.body.addWidget(
-            quiet(
-                "These cells are not numbers, but the other cells of the column are. Enter "
-                "the number that a cell means; a cell without a number counts as missing."
-            )
-        )
+        self.body.addWidget(quiet(_CELLS))
         self.body.addWidget(self.cells, 1)
         self.body.addLayout(labelled("Numbers are &written like", self.format))
         self._add_buttons()
@@ -181,20 +179,14 @@ class NamesDialog(FormDialog):
                 "to keep its own."
             )
         )
+        said = (*names, *[""] * len(classes))
+        self.fields = [
+            line(name, f"Name of the decision “{own}”", changed=self._check)
+            for own, name in zip(classes, said, strict=False)
+        ]
+        rows = zip(map(label_of, classes, self.fields), self.fields, strict=True)
         inside = QWidget()
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, theme.NEAR, 0)
-        grid.setHorizontalSpacing(theme.GAP)
-        self.fields: list[QLineEdit] = []
-        for row, own in enumerate(self._classes):
-            label, field = QLabel(own), QLineEdit()
-            label.setBuddy(field)
-            field.setText(names[row] if row < len(names) else "")
-            field.setAccessibleName(f"Name of the decision “{own}”")
-            field.textChanged.connect(self._check)
-            grid.addWidget(label, row, 0)
-            grid.addWidget(field, row, 1)
-            self.fields.append(field)
+        layouts.grid(*rows, on=inside, margin=(0, 0, theme.NEAR, 0))
         self.body.addWidget(scrolled(inside), 1)
         self._add_buttons()
         self._check()
@@ -244,36 +236,28 @@ class ValueList(QWidget):
             item.setCheckState(state)
             self.list.addItem(item)
         self.list.itemChanged.connect(self.changed)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("part of a value")
-        self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(self._filter)
-        self.all_button, self.none_button = QPushButton("&All"), QPushButton("&None")
-        for button, state in (
-            (self.all_button, Qt.CheckState.Checked),
-            (self.none_button, Qt.CheckState.Unchecked),
-        ):
-            button.setAutoDefault(False)
-            button.clicked.connect(lambda _checked=False, state=state: self._set_all(state))
-        column = layouts.column(on=self, spacing=theme.NEAR)
-        if len(values) >= _MANY:
-            column.addLayout(labelled("F&ind", self.search))
-        column.addWidget(self.list, 1)
-        row = layouts.row(self.all_button, self.none_button, layouts.stretch())
-        column.addLayout(row)
+        self.search = line(prompt="part of a value", clears=True, changed=self._filter)
+        self.all_button = push_button("&All", partial(self._set_all, Qt.CheckState.Checked))
+        self.none_button = push_button("&None", partial(self._set_all, Qt.CheckState.Unchecked))
+        layouts.column(
+            *([labelled("F&ind", self.search)] if len(values) >= _MANY else []),
+            layouts.grow(self.list),
+            layouts.row(self.all_button, self.none_button, layouts.stretch()),
+            on=self,
+            spacing=theme.NEAR,
+        )
 
     def values(self) -> tuple[str, ...]:
         """Return the values that are ticked, shown or not."""
         items = [self.list.item(row) for row in range(self.list.count())]
         return tuple(item.text() for item in items if item.checkState() == Qt.CheckState.Checked)
 
-    def _set_all(self, state: Qt.CheckState) -> None:
+    def _set_all(self, state: Qt.CheckState, _on: bool = False) -> None:  # noqa: FBT001,FBT002 - Qt's
         """Tick, or not, all that are shown."""
-        blocked = QSignalBlocker(self.list)
-        for row in range(self.list.count()):
-            if not self.list.isRowHidden(row):
-                self.list.item(row).setCheckState(state)
-        del blocked
+        with QSignalBlocker(self.list):
+            for row in range(self.list.count()):
+                if not self.list.isRowHidden(row):
+                    self.list.item(row).setCheckState(state)
         self.list.viewport().update()
         self.changed.emit()
 

@@ -22,17 +22,7 @@ from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.hints import HelpButton, define_entries, set_topic
-from fairdesk.gui.kit.parts import (
-    Card,
-    Fold,
-    Hairline,
-    Words,
-    calm,
-    clear,
-    heading,
-    in_order,
-    quiet,
-)
+from fairdesk.gui.kit.parts import Card, Fold, Hairline, Words, clear, heading, in_order, quiet
 from fairdesk.manual.places import method_place
 from fairdesk.wording.words import plural
 
@@ -68,7 +58,6 @@ class NearField(QWidget):
         self.most.setDecimals(2)
         self.most.setValue(USUAL)
         self.most.setAccessibleName("Maximum Gower distance to the nearest data row, 0 to 1")
-        calm(self.most)
         self._hint = quiet()
         layouts.column(
             self.plausible,
@@ -149,6 +138,8 @@ class MethodPicker(QWidget):
     ----------
     several : bool
         Whether methods are ticked, and the current one is only looked at.
+    kinds : collection of QuestionKind
+        The questions whose methods are offered.
 
     Signals
     -------
@@ -167,9 +158,11 @@ class MethodPicker(QWidget):
     option_set = Signal(str, object)
     opened = Signal()
 
-    def __init__(self, *, several: bool = False) -> None:
+    def __init__(
+        self, *, several: bool = False, kinds: Collection[QuestionKind] = QUESTIONS
+    ) -> None:
         super().__init__()
-        self._several = several
+        self._several, self._kinds = several, kinds
         self.form: OptionsForm | None = None
         self.items: dict[str, QListWidgetItem] = {}
         self._heads: dict[QuestionKind | None, QListWidgetItem] = {}
@@ -258,7 +251,8 @@ class MethodPicker(QWidget):
                 head.setForeground(self.list.palette().text())
 
     def _fill(self) -> None:
-        for answers, question in [*QUESTIONS.items(), (None, _NOT_AVAILABLE)]:
+        offered = [(kind, title) for kind, title in QUESTIONS.items() if kind in self._kinds]
+        for answers, question in [*offered, (None, _NOT_AVAILABLE)]:
             head = QListWidgetItem(question)
             head.setFlags(Qt.ItemFlag.NoItemFlags)
             head.setTextAlignment(Qt.AlignmentFlag.AlignBottom)

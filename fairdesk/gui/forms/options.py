@@ -5,13 +5,14 @@ from __future__ import annotations
 from math import floor, log10
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QGridLayout, QSpinBox, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from fairdesk.audit.catalogue.methods import Option
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.data.table import Column, Kind
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import calm, in_order, labelled, push_button
+from fairdesk.gui.kit.fields import choice, labelled, whole
+from fairdesk.gui.kit.parts import in_order, push_button
 from fairdesk.manual.places import option_place
 
 
@@ -75,9 +76,7 @@ def number_field(option: Option, value: OptionValue) -> QSpinBox | QDoubleSpinBo
     default = float(option.default)
     field: QSpinBox | QDoubleSpinBox
     if option.whole:
-        field = QSpinBox()
-        field.setRange(int(option.low), int(option.high))
-        field.setValue(int(value))
+        field = whole(int(option.low), int(option.high), int(value))
     else:
         field = NumberField()
         # there is a button that takes the value at once, without the field being left
@@ -105,25 +104,20 @@ class OptionsForm(QWidget):
         self, method: str, options: tuple[Option, ...], values: dict[str, OptionValue]
     ) -> None:
         super().__init__()
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(theme.PAGE)
-        grid.setVerticalSpacing(theme.WIDE)
+        grid = layouts.grid(across=theme.PAGE, down=theme.WIDE, stretches=(1, 1))
         self.fields: dict[str, Field] = {}
         for position, option in enumerate(options):
             value = values.get(option.name, option.default)
             field = (
                 self._choice(option, str(value)) if option.choices else self._number(option, value)
             )
-            calm(field)
             self.fields[option.name] = field
             topic = option_place(method, option.name)
             place = labelled(option.heading, field, hint(option), topic=topic)
             place.addStretch(1)
             grid.addLayout(place, position // 2, position % 2)
-        grid.setColumnStretch(0, 1)
-        grid.setColumnStretch(1, 1)
         self._defaults = {option.name: option.default for option in options}
-        self.reset = push_button("Reset to &defaults", self._reset, auto_default=False)
+        self.reset = push_button("Reset to &defaults", self._reset)
         layouts.column(
             grid, layouts.at(self.reset, Qt.AlignmentFlag.AlignLeft), on=self, spacing=theme.GAP
         )
@@ -133,12 +127,10 @@ class OptionsForm(QWidget):
         in_order(widget, *self.fields.values(), self.reset)
 
     def _choice(self, option: Option, value: str) -> QComboBox:
-        field = QComboBox()
-        for word in option.choices:
-            field.addItem(meaning(word, option.name), word)
-        field.setCurrentIndex(max(field.findData(value), 0))
-        field.currentIndexChanged.connect(
-            lambda _index: self.set_to.emit(option.name, field.currentData())
+        field = choice(
+            [(meaning(word, option.name), word) for word in option.choices],
+            chosen=value,
+            changed=lambda: self.set_to.emit(option.name, field.currentData()),
         )
         return field
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 import numpy as np
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.plan.spec import RunSpec
@@ -17,17 +17,8 @@ from fairdesk.data.table import Column, Kind
 from fairdesk.errors import SpecError
 from fairdesk.groups.text.terms import TERMS
 from fairdesk.gui.kit import hints, layouts, theme
-from fairdesk.gui.kit.parts import (
-    Card,
-    Words,
-    bounded,
-    calm,
-    clear,
-    heading,
-    labelled,
-    quiet,
-    short,
-)
+from fairdesk.gui.kit.fields import bounded, labelled, line
+from fairdesk.gui.kit.parts import Card, Words, clear, heading, push_button, quiet, short
 from fairdesk.wording.words import plural
 
 Edges = dict[str, tuple[float, ...]]
@@ -74,7 +65,6 @@ class RulesForm(Card):
         self.categories: list[tuple[QLineEdit, QLineEdit]] = []
         self.about = bounded(QComboBox(), 30)
         self.about.currentIndexChanged.connect(self._choose)
-        calm(self.about)
         choice = labelled(
             "Co&mpare",
             self.about,
@@ -82,7 +72,8 @@ class RulesForm(Card):
         )
         self._about = layouts.panel(choice)
         self._bins, self._texts = QWidget(), QWidget()
-        self._numbers, self._lines = QGridLayout(), QGridLayout()
+        self._numbers = layouts.grid(across=theme.PAGE, down=theme.GAP, stretches=(1, 1))
+        self._lines = layouts.grid(stretches=(1, 5))
         self.wrong = Words(tone="wrong")
         self._lay_out()
         self.hide()
@@ -134,35 +125,18 @@ class RulesForm(Card):
         self.body.setSpacing(theme.GAP)
         self.body.addWidget(heading("What to compare"))
         self.body.addWidget(self._about)
-        bins = self._around = QVBoxLayout(self._bins)
-        bins.setContentsMargins(0, 0, 0, 0)
-        bins.addWidget(
+        self._around = layouts.column(
             quiet(
                 "Numeric protected attributes are divided into bins. Each boundary starts a "
                 "bin: 25, 40 gives under 25, 25 to under 40, and 40 and over. An empty field "
                 "gives the default bins."
-            )
+            ),
+            self._numbers,
+            on=self._bins,
         )
-        self._numbers.setHorizontalSpacing(theme.PAGE)
-        self._numbers.setVerticalSpacing(theme.GAP)
-        for place in (0, 1):
-            self._numbers.setColumnStretch(place, 1)
-        bins.addLayout(self._numbers)
-        self._lines.setHorizontalSpacing(theme.GAP)
-        self._lines.setVerticalSpacing(theme.NEAR)
-        self._lines.setColumnStretch(0, 1)
-        self._lines.setColumnStretch(1, 5)
-        self.more, self.paper = (
-            QPushButton("Add a cate&gory"),
-            QPushButton("Reset to the &paper’s terms"),
-        )
-        self.more.clicked.connect(lambda: self._add_category("", ()))
-        self.paper.clicked.connect(self._back_to_paper)
-        row = layouts.row(spacing=theme.GAP)
-        for button in (self.more, self.paper):
-            button.setAutoDefault(False)
-            row.addWidget(button)
-        row.addStretch(1)
+        self.more = push_button("Add a cate&gory", lambda: self._add_category("", ()))
+        self.paper = push_button("Reset to the &paper’s terms", self._back_to_paper)
+        row = layouts.row(self.more, self.paper, layouts.stretch(), spacing=theme.GAP)
         layouts.column(
             quiet(
                 "Each category has identity terms, separated by commas. A sentence with one "
@@ -187,9 +161,10 @@ class RulesForm(Card):
         self.edges, self._filled = {}, usual
         for place, column in enumerate(columns):
             name = column.name
-            field = QLineEdit(_written(self._edges.get(name, ())) or usual[name])
-            field.setPlaceholderText(usual[name] or "by its tested values")
-            field.setCursorPosition(0)
+            field = line(
+                _written(self._edges.get(name, ())) or usual[name],
+                prompt=usual[name] or "by its tested values",
+            )
             field.textEdited.connect(lambda text, name=name: self._give_edges(name, text))
             self.edges[name] = field
             low, high = column.text(column.low), column.text(column.high)
@@ -208,20 +183,16 @@ class RulesForm(Card):
 
     def _add_category(self, name: str, terms: Sequence[str]) -> None:
         row = self._lines.rowCount()
-        category, field = QLineEdit(name), QLineEdit(", ".join(terms))
-        category.setPlaceholderText("category")
-        category.setAccessibleName("Category of terms")
-        field.setPlaceholderText("term, another term")
-        field.setAccessibleName(f"Terms of {name}" if name else "Terms of the new category")
-        field.setCursorPosition(0)
-        remove = QPushButton("Remove")
-        remove.setAutoDefault(False)
-        remove.setAccessibleName(f"Remove {name or 'this category'}")
-        remove.setToolTip(hints.plain(f"Remove {name or 'this category'}"))
-        for each in (category, field):
-            each.textEdited.connect(self._give_terms)
+        category = line(name, "Category of terms", prompt="category")
+        what = f"Terms of {name or 'the new category'}"
+        field = line(", ".join(terms), what, prompt="term, another term")
         pair = (category, field)
-        remove.clicked.connect(lambda: self._remove(pair, remove))
+        for each in pair:
+            each.textEdited.connect(self._give_terms)
+        what = f"Remove {name or 'this category'}"
+        remove = push_button(
+            "Remove", lambda: self._remove(pair, remove), tip=hints.plain(what), name=what
+        )
         self.categories.append(pair)
         for place, widget in enumerate((category, field, remove)):
             self._lines.addWidget(widget, row, place)

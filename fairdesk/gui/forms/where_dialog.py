@@ -7,11 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QHeaderView,
     QLineEdit,
     QRadioButton,
-    QTableWidget,
-    QTableWidgetItem,
     QWidget,
 )
 
@@ -20,8 +17,9 @@ from fairdesk.cluster.examining import Examined, examine
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Busy, Words, labelled, push_button, quiet
-from fairdesk.gui.kit.tables import RIGHT, head_columns, read_only
+from fairdesk.gui.kit.fields import labelled
+from fairdesk.gui.kit.parts import Busy, Words, push_button, quiet
+from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.kit.threads import Task, in_background
 from fairdesk.wording import words
 
@@ -63,20 +61,11 @@ class WhereDialog(FormDialog):
             "The address of a Dask scheduler, or the path of its scheduler file. Use tls:// on any "
             "network that others can reach.",
         )
-        self.test = push_button("Test c&onnection", self._try, auto_default=False)
+        self.test = push_button("Test c&onnection", self._try)
         self.busy = Busy(cancel=True)
         self.busy.cancelled.connect(self._give_up)
         self.outcome = Words()
-        self.table = QTableWidget(0, len(_HEADS))
-        read_only(self.table, "Workers of the cluster", line=theme.NEAR)
-        head_columns(self.table, _HEADS, right=_NUMBERS)
-        # as wide as there is room, in as many lines as it takes
-        heads = self.table.horizontalHeader()
-        heads.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        heads.setSectionResizeMode(_HEADS.index("State"), QHeaderView.ResizeMode.Stretch)
-        # once it has its width: rows would else be given the heights of the former one
-        heads.sectionResized.connect(self._fit_rows, Qt.ConnectionType.QueuedConnection)
-        self.table.setWordWrap(True)
+        self.table = TextTable("Workers of the cluster", _HEADS, _NUMBERS, most=0)
         self.body.addWidget(
             quiet(
                 "Applies to runs that begin from now on. Methods that cannot be divided, and the "
@@ -118,7 +107,7 @@ class WhereDialog(FormDialog):
         """Say whether the answer can be taken; what was tried before no longer holds."""
         self._give_up()
         self.outcome.setText("")
-        self.table.setRowCount(0)
+        self.table.show_rows(())
         self.table.hide()
         self.address.setEnabled(self.elsewhere.isChecked())
         wrong = ""
@@ -129,9 +118,6 @@ class WhereDialog(FormDialog):
                 wrong = error.remedy if self.cluster() == "" else str(error)
         self._refuse(wrong)
         self.test.setEnabled(bool(self.cluster()) and not wrong)
-
-    def _fit_rows(self, *_: int) -> None:
-        self.table.resizeRowsToContents()
 
     def _try(self) -> None:
         place = read_place(self.cluster())
@@ -163,17 +149,13 @@ class WhereDialog(FormDialog):
             f"{'core' if cores == 1 else 'cores'} together."
             + ("" if len(fit) == len(workers) else f" {_ALL_MUST}")
         )
-        self.table.setRowCount(len(workers))
-        for row, each in enumerate(workers):
-            texts = (each.worker.address, f"{each.worker.threads:,}", _memory(each), state(each))
-            for column, text in enumerate(texts):
-                item = QTableWidgetItem(text)
-                item.setToolTip(text)
-                if column in _NUMBERS:
-                    item.setTextAlignment(RIGHT)
-                self.table.setItem(row, column, item)
+        self.table.show_rows(
+            [
+                (each.worker.address, f"{each.worker.threads:,}", _memory(each), state(each))
+                for each in workers
+            ]
+        )
         self.table.show()
-        self._fit_rows()
         self.table.setFocus(Qt.FocusReason.OtherFocusReason)
 
 

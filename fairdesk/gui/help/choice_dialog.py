@@ -29,7 +29,6 @@ class _AnswerButton(QPushButton):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.setAutoDefault(False)
         self.setAccessibleName(text)
         words = Words(text)
         words.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -78,9 +77,9 @@ class ChoiceDialog(QDialog):
         body = layouts.panel(
             self._path, layouts.column(self._inside), layouts.stretch(), spacing=theme.GAP
         )
-        self.back = push_button("&Back", self._go_back, auto_default=False)
-        self.again = push_button("Start a&gain", self._start_again, auto_default=False)
-        self.shut = push_button("&Close", self.reject, auto_default=False)
+        self.back = push_button("&Back", self._go_back)
+        self.again = push_button("Start a&gain", self._start_again)
+        self.shut = push_button("&Close", self.reject)
         layouts.column(
             layouts.grow(scrolled(body)),
             layouts.row(self.back, self.again, layouts.stretch(), self.shut, spacing=theme.NEAR),
@@ -146,7 +145,7 @@ class ChoiceDialog(QDialog):
         sources = self._tree.sources_of(end)
         if sources:
             card.body.addWidget(quiet("\n".join(f"Source: {each}." for each in sources)))
-        read = push_button("&Open in help", lambda: ask_help(read), auto_default=False)
+        read = push_button("&Open in help", lambda: ask_help(read))
         set_topic(read, end.place)
         buttons: list[QWidget] = [read]
         why = None

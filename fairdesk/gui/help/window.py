@@ -1,19 +1,33 @@
-"""The window of the help: contents and search at the left, a page at the right."""
+"""The help window: the documentation and the terms, with what the search finds in them."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
-from PySide6.QtCore import QModelIndex, Qt
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRectF, QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import (
+    QColor,
+    QDesktopServices,
+    QGuiApplication,
+    QImage,
+    QKeySequence,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+    QShortcut,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import (
     QFrame,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QSplitter,
-    QStackedWidget,
+    QTextBrowser,
+    QTextEdit,
     QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
@@ -21,16 +35,242 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.help.browser import Browser
+from fairdesk.files import documentation
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.fields import line
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.parts import Banner, Busy, quiet, resize_on_screen
+from fairdesk.gui.kit.parts import Banner, Busy, quiet, resize_on_screen, tool_button
 from fairdesk.gui.kit.threads import in_background
-from fairdesk.manual.html import search
+from fairdesk.manual import terms
+from fairdesk.manual.html import Rendered, rendered, search
+from fairdesk.manual.pages import pages
 from fairdesk.manual.places import CHOICE, CONTENTS, FIRST, TERMS
+from fairdesk.report.render.html import formula_pictures
 
-if TYPE_CHECKING:
-    from fairdesk.gui.help.browser import Manual
+
+@dataclass
+class Manual:
+    """The pages of the documentation.
+
+    Attributes
+    ----------
+    pages : dict
+        By their places, in the order of the contents.
+    formulas : dict
+        Pictures of formulas by their keys, as SVG, black on nothing.
+    """
+
+    pages: dict[str, Rendered]
+    formulas: dict[str, bytes]
+    _terms: str
+
+    def page(self, place: str, words: str = "") -> Rendered:
+        """Return a page; of the page of terms only what has some words."""
+        if place == TERMS and words.strip():
+            return rendered(terms.filtered(self._terms, words), glossary=True)
+        return self.pages[place]
+
+
+def make_manual(commands: str) -> Manual:
+    """Make all pages; takes a second, and longer where nothing is loaded yet.
+
+    Parameters
+    ----------
+    commands : str
+        What the page of the command line shows of the commands.
+    """
+    made = pages(
+        commands, lambda key, alt: f'<p><img src="formula:{key}" alt="{_quoted(alt)}"></p>'
+    )
+    return Manual(
+        {place: rendered(text, glossary=place == TERMS) for place, text in made.items()},
+        formula_pictures(),
+        made[TERMS],
+    )
+
+
+def _quoted(text: str) -> str:
+    return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
+
+
+_SCHEME = "help"
+#: After a change of the width the pictures are made anew so much later, in milliseconds.
+_SETTLES = 100
+_RESOURCE = QTextDocument.ResourceType
+#: A picture in a paragraph of its own becomes a link to itself, without the lines' wider spacing.
+_PICTURE = re.compile(r'<p>(<img\b[^>]*?\bsrc="([^"]*)"[^>]*>)</p>')
+_LINKED = r'<p style="line-height: 100%"><a href="\2">\1</a></p>'
+
+
+class Browser(QTextBrowser):
+    """Shows one page; links lead to others, or to the system's browser.
+
+    Pictures are as wide as the page; a click opens one at its full size.
+
+    Signals
+    -------
+    moved : str
+        Another page is shown: its place, without an anchor.
+    """
+
+    moved = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._manual: Manual | None = None
+        #: What the page of terms is filtered by.
+        self.words = ""
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        # pictures are as wide as the page: a bar that comes with them would make it narrower
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setAccessibleName("Page of the documentation")
+        self.document().setDocumentMargin(theme.PAGE)
+        self.anchorClicked.connect(self.follow)
+        self.sourceChanged.connect(lambda url: self.moved.emit(_page(url)))
+        self._resized = QTimer(self, singleShot=True, interval=_SETTLES)
+        self._resized.timeout.connect(self._make_pictures)
+        self._style()
+
+    def show_manual(self, manual: Manual, place: str) -> None:
+        """Show a page for the first time."""
+        self._manual = manual
+        self.open_place(place)
+
+    def open_place(self, place: str) -> None:
+        """Show a page by its place, such as ``reference/methods.md#maft``."""
+        self.setExtraSelections([])
+        self.setSource(QUrl(f"{_SCHEME}:/{place}"), _RESOURCE.HtmlResource)
+
+    @property
+    def place(self) -> str:
+        """The page that is shown, without an anchor; empty before the first."""
+        return _page(self.source())
+
+    def follow(self, url: QUrl) -> None:
+        """Go where a link leads: to a page here, anywhere else by the system's browser."""
+        if _page(url).endswith(".png"):
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(_file(_page(url)))))
+        elif url.scheme() == _SCHEME:
+            self.open_place(url.toString().removeprefix(f"{_SCHEME}:/"))
+        else:
+            QDesktopServices.openUrl(url)
+
+    def filter_terms(self, words: str) -> None:
+        """Show only those entries of the page of terms that hold every word."""
+        self.words = words
+        self.reload()
+
+    def mark(self, text: str) -> None:
+        """Mark every word of a text on the page."""
+        marks = []
+        for word in text.split():
+            cursor = self.document().find(word)
+            while not cursor.isNull():
+                marks.append(self._marked(cursor))
+                cursor = self.document().find(word, cursor)
+        self.setExtraSelections(marks)
+
+    def loadResource(self, kind: int, url: QUrl | str) -> object:  # noqa: N802 - Qt's name
+        """Return a page's HTML, or one of its pictures."""
+        url = QUrl(url)
+        if self._manual is None:
+            return None
+        if kind == _RESOURCE.HtmlResource.value:
+            if _page(url) not in self._manual.pages:
+                return None
+            html = self._manual.page(_page(url), self.words).html
+            return _PICTURE.sub(_LINKED, html)
+        if url.scheme() == "formula":
+            return self._formula(self._manual.formulas.get(url.path(), b""))
+        return self._picture(_page(url))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep the pictures as wide as the page."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != event.size().width():
+            self._resized.start()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the theme."""
+        super().changeEvent(event)
+        if theme.palette_changed(event):
+            self._style()
+
+    def _style(self) -> None:
+        """Set the page in the colours of the palette."""
+        colours = theme.colours()
+        self.document().setDefaultStyleSheet(
+            f"""
+            h1 {{ font-size: 20pt; font-weight: 600; margin-bottom: {theme.GAP}px; }}
+            h2 {{ font-size: 14pt; font-weight: 600; margin-top: {theme.PAGE}px; }}
+            h3 {{ font-size: 11.5pt; font-weight: 600; margin-top: {theme.WIDE}px; }}
+            p, li {{ line-height: 130%; }}
+            a {{ color: {colours.accent}; }}
+            pre, code {{ background-color: {colours.tint}; font-family: monospace; }}
+            table {{ border-collapse: collapse; margin-top: {theme.NEAR}px; }}
+            th {{ background-color: {colours.tint}; text-align: left; }}
+            th, td {{ border: 1px solid {colours.line}; padding: 5px; vertical-align: top; }}
+            blockquote {{ background-color: {colours.notice}; }}
+            dt {{ font-weight: 600; margin-top: {theme.GAP}px; }}
+            """
+        )
+        # pictures of formulas have the colour of the text
+        self._make_pictures()
+
+    def _make_pictures(self) -> None:
+        """Make the pictures of the page anew; what is at its top stays there."""
+        if not self.place:
+            return
+        first = self.cursorForPosition(QPoint(0, 0)).position()
+        self.document().clear()
+        self.reload()
+        block = self.document().findBlock(first)
+        top = self.document().documentLayout().blockBoundingRect(block).top()
+        self.verticalScrollBar().setValue(round(top))
+
+    def _picture(self, place: str) -> QImage:
+        image = QImage(str(_file(place)))
+        if image.isNull():
+            # asked for by the page before, from the place of this one
+            return image
+        ratio = self.devicePixelRatioF()
+        room = self.viewport().width() - 2 * theme.PAGE - theme.TIGHT
+        width = max(1, min(image.width(), room))
+        smooth = Qt.TransformationMode.SmoothTransformation
+        made = image.scaledToWidth(round(width * ratio), smooth)
+        made.setDevicePixelRatio(ratio)
+        return made
+
+    def _formula(self, drawing: bytes) -> QImage:
+        renderer = QSvgRenderer(drawing)
+        ratio = self.devicePixelRatioF()
+        factor = self.fontInfo().pixelSize() / 11
+        size = QSize(renderer.defaultSize()) * factor * ratio
+        made = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
+        made.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(made)
+        renderer.render(painter, QRectF(made.rect()))
+        painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceIn)
+        painter.fillRect(made.rect(), QGuiApplication.palette().color(QPalette.ColorRole.Text))
+        painter.end()
+        made.setDevicePixelRatio(ratio)
+        return made
+
+    def _marked(self, cursor: QTextCursor) -> QTextEdit.ExtraSelection:
+        made = QTextEdit.ExtraSelection()
+        made.cursor = cursor
+        made.format.setBackground(QColor(theme.colours().notice))
+        made.format.setFontUnderline(True)
+        return made
+
+
+def _file(place: str) -> Path:
+    return documentation() / PurePosixPath(place)
+
+
+def _page(url: QUrl) -> str:
+    return url.path().removeprefix("/")
 
 
 #: Places in the documentation by the topics of the window: the start, the steps of the wizard, the
@@ -60,7 +300,6 @@ TOPICS = {
     "CheckDialog": "how-to/verify-and-reproduce.md#verify",
     "ChoiceDialog": CHOICE,
     "Commands": FIRST,
-    "CompareDialog": "reference/methods.md#what-a-method-costs",
     "ContentsDialog": "how-to/report.md",
     "ExportDialog": "how-to/mitigation.md#what-you-get",
     "InputDialog": "how-to/own-data.md#check-how-the-model-is-read",
@@ -101,16 +340,9 @@ class HelpWindow(QWidget):
         self._wanted = ""
         self.browser = Browser()
         self.browser.moved.connect(self._show_where)
-        self.search = QLineEdit()
-        self.search.setPlaceholderText("Search all pages")
-        self.search.setAccessibleName("Search all pages")
-        self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(self._search)
-        self.terms = QLineEdit()
-        self.terms.setPlaceholderText("Filter terms")
-        self.terms.setAccessibleName("Filter terms")
-        self.terms.setClearButtonEnabled(True)
-        self.terms.textChanged.connect(self.browser.filter_terms)
+        all_, few = "Search all pages", "Filter terms"
+        self.search = line("", all_, prompt=all_, clears=True, changed=self._search)
+        self.terms = line("", few, prompt=few, clears=True, changed=self.browser.filter_terms)
         self.back = self._arrow("←", "Back", "Alt+Left", self.browser.backward)
         self.forward = self._arrow("→", "Forward", "Alt+Right", self.browser.forward)
         self.browser.backwardAvailable.connect(self.back.setEnabled)
@@ -156,9 +388,9 @@ class HelpWindow(QWidget):
     # -- building -------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
-        self._side = QStackedWidget()
-        self._side.addWidget(self.contents)
-        self._side.addWidget(layouts.panel(self._found, self.results, spacing=theme.TIGHT))
+        self._side = layouts.stack(
+            self.contents, layouts.panel(self._found, self.results, spacing=theme.TIGHT)
+        )
         left = layouts.panel(
             layouts.row(self.back, self.forward, layouts.grow(self.search), spacing=theme.TIGHT),
             layouts.grow(self._side),
@@ -170,22 +402,11 @@ class HelpWindow(QWidget):
         notes = layouts.panel(self._busy, self._banner, margin=theme.GAP)
         right = layouts.panel(notes, self._filter, layouts.grow(self.browser), spacing=0)
         self._notes = notes
-        sides = QSplitter()
-        sides.addWidget(left)
-        sides.addWidget(right)
-        sides.setSizes([270, 770])
-        sides.setStretchFactor(1, 1)
-        sides.setChildrenCollapsible(False)
-        layouts.column(sides, on=self)
+        layouts.column(layouts.split((left, 270, 0), (right, 770, 1)), on=self)
 
     def _arrow(self, sign: str, name: str, keys: str, run: Callable[[], object]) -> QToolButton:
-        made = QToolButton()
-        made.setText(sign)
-        made.setAutoRaise(True)
-        made.setToolTip(f"{name} ({keys})")
-        made.setAccessibleName(name)
+        made = tool_button(sign, run, tip=f"{name} ({keys})", name=name, raised=True)
         made.setEnabled(False)
-        made.clicked.connect(run)
         shortcut(self, keys, made.click, name)
         return made
 
@@ -251,7 +472,7 @@ class HelpWindow(QWidget):
 
 def _made(commands: Callable[[], str]) -> Manual:
     # the catalogue and what the report says come with it
-    from fairdesk.gui.help.browser import make_manual  # noqa: PLC0415
+    from fairdesk.gui.help.window import make_manual  # noqa: PLC0415
 
     return make_manual(commands())
 

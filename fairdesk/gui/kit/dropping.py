@@ -1,4 +1,4 @@
-"""What a file or folder that is dropped on the window is, told by its name."""
+"""Files that are dropped on the window or chosen in a dialog, and what they are by their names."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 
 class Sort(StrEnum):
@@ -63,6 +64,28 @@ def filter_of(sort: Sort, words: str) -> str:
     listed += [".txt"] if sort is Sort.MODEL else []
     endings = " ".join(f"*{ending}" for ending in listed)
     return f"{words} ({endings});;All files (*)"
+
+
+def ask_open(parent: QWidget, title: str, start: str | Path, kinds: str = "") -> Path | None:
+    """Ask for a file to open."""
+    name, _kind = QFileDialog.getOpenFileName(parent, title, str(start), kinds)
+    return Path(name) if name else None
+
+
+def ask_folder(parent: QWidget, title: str, start: str | Path) -> Path | None:
+    """Ask for a folder."""
+    name = QFileDialog.getExistingDirectory(parent, title, str(start))
+    return Path(name) if name else None
+
+
+def ask_save(
+    parent: QWidget, title: str, start: str | Path, kinds: str, suffix: str = ""
+) -> Path | None:
+    """Ask where to write a file; a name without an ending gets ``suffix``."""
+    name, _kind = QFileDialog.getSaveFileName(parent, title, str(start), kinds)
+    if not name:
+        return None
+    return Path(name) if Path(name).suffix or not suffix else Path(name).with_suffix(suffix)
 
 
 def sort_of(path: Path) -> Sort | None:

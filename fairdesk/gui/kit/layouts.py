@@ -7,9 +7,19 @@ from typing import NamedTuple, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
-from fairdesk.gui.kit.style import GAP
+from fairdesk.gui.kit.style import GAP, NEAR
 
 _Box = TypeVar("_Box", bound=QBoxLayout)
 #: An item takes all of its place.
@@ -119,6 +129,65 @@ def _filled(
         else:
             layout.addStretch(placed.stretch)
     return layout
+
+
+def grid(
+    *rows: Sequence[QWidget | QLayout | None],
+    on: QWidget | None = None,
+    margin: Margin = 0,
+    across: int = GAP,
+    down: int = NEAR,
+    stretches: Sequence[int] = (),
+) -> QGridLayout:
+    """Lay items out in rows and columns; ``stretches`` says which columns grow."""
+    made = QGridLayout()
+    if on is not None:
+        on.setLayout(made)
+    left, top, right, bottom = (margin,) * 4 if isinstance(margin, int) else margin
+    made.setContentsMargins(left, top, right, bottom)
+    made.setHorizontalSpacing(across)
+    made.setVerticalSpacing(down)
+    for place, factor in enumerate(stretches):
+        made.setColumnStretch(place, factor)
+    for row, items in enumerate(rows):
+        for place, item in enumerate(items):
+            if isinstance(item, QWidget):
+                made.addWidget(item, row, place)
+            elif item is not None:
+                made.addLayout(item, row, place)
+    return made
+
+
+def stack(*pages: QWidget) -> QStackedWidget:
+    """Return widgets of which one is shown, the first at first."""
+    made = QStackedWidget()
+    for page in pages:
+        made.addWidget(page)
+    return made
+
+
+def tabs(*pages: tuple[QWidget, str]) -> QTabWidget:
+    """Return widgets of which one is shown, by the names above them."""
+    made = QTabWidget()
+    made.setDocumentMode(True)
+    for page, name in pages:
+        made.addTab(page, name)
+    return made
+
+
+def split(*sides: tuple[QWidget, int, int]) -> QSplitter:
+    """Return widgets beside each other whose widths the auditor divides.
+
+    Each has its width at first, and its share of what there is more.
+    """
+    made = QSplitter()
+    made.setChildrenCollapsible(False)
+    made.setHandleWidth(GAP)
+    for place, (side, _wide, share) in enumerate(sides):
+        made.addWidget(side)
+        made.setStretchFactor(place, share)
+    made.setSizes([wide for _side, wide, _share in sides])
+    return made
 
 
 class Tiles(QWidget):

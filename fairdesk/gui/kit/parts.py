@@ -5,13 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import TypeVar
 
 from PySide6.QtCore import (
     QEvent,
-    QModelIndex,
-    QObject,
     QRectF,
-    QSignalBlocker,
     QSize,
     Qt,
     Signal,
@@ -21,7 +19,7 @@ from PySide6.QtGui import (
     QAction,
     QColor,
     QGuiApplication,
-    QKeyEvent,
+    QKeySequence,
     QPainter,
     QPaintEvent,
     QPalette,
@@ -29,9 +27,9 @@ from PySide6.QtGui import (
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
-    QComboBox,
+    QAbstractButton,
     QDialog,
+    QDialogButtonBox,
     QFrame,
     QGridLayout,
     QLabel,
@@ -44,14 +42,14 @@ from PySide6.QtWidgets import (
     QSpacerItem,
     QStackedWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.hints import Defined, DefinedButton, HelpButton, set_topic
+from fairdesk.gui.kit.hints import Defined, DefinedButton
 
+_Button = TypeVar("_Button", bound=QAbstractButton)
 #: Of a page: how much of its right margin a scroll bar has.
 _TAKEN = "taken"
 
@@ -144,9 +142,12 @@ class Words(Defined):
         size: float = 1.0,
         strong: bool = False,
         wrap: bool = True,
+        selectable: bool = False,
     ) -> None:
         super().__init__(text)
         self._tone = tone
+        if selectable:
+            self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setWordWrap(wrap)
         self.setFont(theme.scaled(self.font(), size, strong=strong))
         if wrap:
@@ -262,11 +263,13 @@ def short(text: str, most: int = 22) -> str:
 
 def push_button(
     text: str,
-    run: Callable[..., object] | SignalInstance,
+    run: Callable[..., object] | SignalInstance | None = None,
     *,
-    auto_default: bool = True,
     tip: str = "",
     name: str = "",
+    checkable: bool = False,
+    flat: bool = False,
+    filled: bool = False,
 ) -> QPushButton:
     """Return a button that runs something.
 
@@ -274,17 +277,65 @@ def push_button(
     ----------
     run : callable or signal
         Is called with whether the button is checked, or emitted.
-    auto_default : bool
-        Whether the enter key presses it in a dialog while it has the focus.
     tip, name : str
         Its tooltip, and its name for all readers if not its text.
+    filled : bool
+        Whether it is what one would press next: at most one of a page.
     """
     made = DefinedButton(text)
-    if not auto_default:
-        made.setAutoDefault(False)
-    made.setToolTip(tip)
-    made.setAccessibleName(name)
-    made.clicked.connect(run)
+    made.setCheckable(checkable)
+    made.setFlat(flat)
+    if filled:
+        theme.fill(made)
+    return _prepared(made, run, tip, name)
+
+
+def tool_button(
+    text: str,
+    run: Callable[..., object] | SignalInstance | None = None,
+    *,
+    tip: str = "",
+    name: str = "",
+    checkable: bool = False,
+    raised: bool = False,
+) -> QToolButton:
+    """Return a small button that runs something; see `push_button`."""
+    made = QToolButton()
+    made.setText(text)
+    made.setCheckable(checkable)
+    made.setAutoRaise(raised)
+    return _prepared(made, run, tip, name)
+
+
+def _prepared(
+    button: _Button, run: Callable[..., object] | SignalInstance | None, tip: str, name: str
+) -> _Button:
+    button.setToolTip(tip)
+    button.setAccessibleName(name)
+    if run is not None:
+        button.clicked.connect(run)
+    return button
+
+
+def answers(reject: QPushButton, *others: QPushButton) -> QDialogButtonBox:
+    """Return the buttons of a dialog: what closes it, and what else there is to press."""
+    made = QDialogButtonBox()
+    made.addButton(reject, QDialogButtonBox.ButtonRole.RejectRole)
+    for each in others:
+        made.addButton(each, QDialogButtonBox.ButtonRole.ActionRole)
+    return made
+
+
+def button_of(action: QAction, text: str) -> QPushButton:
+    """Return a button that does what keys do; it is on and off with that."""
+    keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+    made = push_button(text, action.trigger, tip=f"{action.text()} ({keys})")
+
+    def follow() -> None:
+        made.setEnabled(action.isEnabled())
+
+    action.changed.connect(follow)
+    follow()
     return made
 
 
@@ -317,83 +368,19 @@ def in_order(*widgets: QWidget) -> None:
         QWidget.setTabOrder(before, after)
 
 
-class _NoWheel(QObject):
-    """Lets the wheel scroll the page, not change a value that the pointer happens to be over."""
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        if (
-            event.type() == QEvent.Type.Wheel
-            and isinstance(watched, QWidget)
-            and not watched.hasFocus()
-        ):
-            event.ignore()
-            return True
-        return False
-
-
-def calm(*inputs: QComboBox | QAbstractSpinBox) -> None:
-    """Keep the wheel from changing inputs that are not in use."""
-    for each in inputs:
-        each.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        each.installEventFilter(_NoWheel(each))
-
-
-def labelled(text: str, field: QWidget, hint: str = "", *, topic: str = "") -> QVBoxLayout:
-    """Put a label (with its mnemonic) above a field, a hint below, and name it for all readers.
-
-    With a topic of the help there is a “?” beside the label.
-    """
-    label = Defined(text)
-    # a field of several parts takes no keys by itself
-    label.setBuddy(field.focusProxy() or field)
-    name = text.replace("&", "")
-    above: QWidget | QLayout = label
-    if topic:
-        set_topic(field, topic)
-        above = layouts.row(label, HelpButton(name, topic), layouts.stretch(), spacing=theme.TIGHT)
-    column = layouts.column(above, field, spacing=theme.TIGHT)
-    field.setAccessibleName(name)
-    if hint:
-        column.addWidget(quiet(hint))
-        field.setAccessibleDescription(hint)
-    return column
-
-
-def bounded(combo: QComboBox, letters: int = 12) -> QComboBox:
-    """Keep long texts of a file from making a choice, and with it the window, too wide."""
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(letters)
-    return combo
-
-
-def offer(combo: QComboBox, entries: Iterable[tuple[str, object]]) -> None:
-    """Offer texts with their data, without a signal; what was chosen stays if it is among them."""
-    wanted = list(entries)
-    if wanted == [(combo.itemText(i), combo.itemData(i)) for i in range(combo.count())]:
-        return
-    kept = combo.currentData()
-    with QSignalBlocker(combo):
-        combo.clear()
-        for text, data in wanted:
-            combo.addItem(text, data)
-        if kept is not None:
-            combo.setCurrentIndex(max(combo.findData(kept), 0))
-
-
-def roomy(combo: QComboBox, letters: int) -> QComboBox:
-    """Let a choice be as wide as its texts where there is room, and never less than so many."""
-    combo.setMinimumWidth(bounded(combo, letters).minimumSizeHint().width())
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-    return combo
-
-
 class Card(QFrame):
     """A rounded ground for what belongs together; ``body`` is its layout."""
 
-    def __init__(self, *, tone: str = "card", margin: int = theme.WIDE) -> None:
+    def __init__(
+        self,
+        *items: layouts.Item,
+        tone: str = "card",
+        margin: int = theme.WIDE,
+        spacing: int = theme.NEAR,
+    ) -> None:
         super().__init__()
         self._tone = tone
-        self.body = layouts.column(on=self, margin=margin, spacing=theme.NEAR)
+        self.body = layouts.column(*items, on=self, margin=margin, spacing=spacing)
 
     @property
     def ground(self) -> QColor:
@@ -537,7 +524,7 @@ class Busy(QWidget):
         bar.setAccessibleName("Working")
         row = layouts.row(bar, self._words, on=self, spacing=theme.GAP)
         if cancel:
-            button = push_button("Cancel", self.cancelled, auto_default=False)
+            button = push_button("Cancel", self.cancelled)
             row.addWidget(button)
         row.addStretch(1)
         policy = self.sizePolicy()
@@ -658,42 +645,3 @@ def clear(layout: QLayout) -> None:
             widget.deleteLater()
         elif (inner := item.layout()) is not None:
             clear(inner)
-
-
-_STEPS = {Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown}
-
-
-class Choice(QComboBox):
-    """A list with a prompt while nothing is chosen.
-
-    Parameters
-    ----------
-    deliberate : bool
-        Whether a key on the closed list opens it, and chooses nothing by itself.
-    """
-
-    def __init__(self, prompt: str = "", *, deliberate: bool = False) -> None:
-        super().__init__()
-        self.setPlaceholderText(prompt)
-        self._deliberate = deliberate
-
-    def showPopup(self) -> None:  # noqa: N802 - Qt's name
-        """Open the list; where nothing is chosen, the first Down takes the first entry."""
-        super().showPopup()
-        if self.currentIndex() < 0:
-            self.view().setCurrentIndex(QModelIndex())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802 - Qt's name
-        """Open the list where a key would choose."""
-        typed = event.text().isprintable() and event.text().strip()
-        plain = event.modifiers() in (
-            Qt.KeyboardModifier.NoModifier,
-            Qt.KeyboardModifier.KeypadModifier,
-            Qt.KeyboardModifier.ShiftModifier,
-        )
-        if self._deliberate and plain and (event.key() in _STEPS or typed):
-            self.showPopup()
-            if typed:
-                self.view().keyboardSearch(event.text())
-            return
-        super().keyPressEvent(event)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPainter, QPalette, QPen
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -470,12 +470,32 @@ class Style(QProxyStyle):
         return rect
 
     def polish(self, subject: object) -> None:
-        """Give what is typed room at both sides, and tabs a style of their own."""
+        """Give what is typed room at both sides, tabs a style of their own, and fields calm."""
         super().polish(subject)  # type: ignore[call-overload]  # one of its forms takes it
+        if isinstance(subject, QComboBox | QAbstractSpinBox):
+            subject.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            subject.installEventFilter(_no_wheel())
         if isinstance(subject, QTabBar):
             subject.setStyle(_tab_style())
         if isinstance(subject, QLineEdit) and not isinstance(subject.parent(), QComboBox):
             subject.setTextMargins(TIGHT, 0, TIGHT, 0)
+
+
+class _NoWheel(QObject):
+    """Lets the wheel scroll the page, not change a value that the pointer happens to be over."""
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
+        if event.type() != QEvent.Type.Wheel:
+            return False
+        if not isinstance(watched, QWidget) or watched.hasFocus():
+            return False
+        event.ignore()
+        return True
+
+
+@cache
+def _no_wheel() -> _NoWheel:
+    return _NoWheel()
 
 
 def _offers_more(widget: QWidget | None) -> bool:

@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPalette
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QKeySequence,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractItemView,
+    QApplication,
+    QHeaderView,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -17,8 +37,9 @@ from PySide6.QtWidgets import (
     QTableWidgetItem,
 )
 
-from fairdesk.gui.kit import theme
+from fairdesk.gui.kit import hints, theme
 from fairdesk.gui.kit.hints import define_heads
+from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.style import head_style
 
 Index = QModelIndex | QPersistentModelIndex
@@ -44,23 +65,11 @@ class TableModel(QAbstractTableModel):
 
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_KEY = Qt.ItemDataRole.UserRole
 
 
 def aligned(*, number: bool) -> Qt.AlignmentFlag:
     """Return the side at which a cell stands."""
     return RIGHT if number else LEFT
-
-
-class SortedItem(QTableWidgetItem):
-    """A cell that is sorted by a key: numbers as numbers."""
-
-    def __init__(self, text: str, key: float | str) -> None:
-        super().__init__(text)
-        self.setData(_KEY, key)
-
-    def __lt__(self, other: QTableWidgetItem) -> bool:
-        return bool(self.data(_KEY) < other.data(_KEY))
 
 
 def read_only(
@@ -165,3 +174,225 @@ class Padded(QStyledItemDelegate):
         if option.features & QStyleOptionViewItem.ViewItemFeature.WrapText:
             option.rect = option.rect.adjusted(theme.TIGHT, 0, -theme.TIGHT, 0)
         return super().sizeHint(option, index) + QSize(4 * theme.TIGHT, 0)
+
+
+#: A table of more rows than this scrolls by itself.
+_ROWS = 16
+#: A column of words asks for at most so many heights of a line, and has at least so many.
+_LETTERS, _LEAST = 24, 9
+#: By what a cell is sorted, and where its row is in the rows that are shown.
+_KEY, _PLACE = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
+_NUMBER = re.compile(r"[−-]?\d[\d,]*(?:\.\d+)?")
+
+
+class _Cell(QTableWidgetItem):
+    """A cell that is sorted by a key: numbers as numbers."""
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        return bool(self.data(_KEY) < other.data(_KEY))
+
+
+class TextTable(QTableWidget):
+    """Rows of texts: numbers have their room, words share the rest, in more lines where needed.
+
+    Parameters
+    ----------
+    right : collection of int
+        The columns of numbers, which are flush right.
+    most : int
+        It is as high as its rows, of which so many are in sight; 0: as high as there is room.
+    sorts : bool
+        Whether single cells are walked, and a click on a title sorts; else rows are chosen.
+
+    Signals
+    -------
+    picked : int, int
+        A cell is picked: the row as it was given, whatever it is sorted by, and the column.
+    opened : int
+        A row is opened, by a double click or Enter.
+    """
+
+    picked = Signal(int, int)
+    opened = Signal(int)
+
+    def __init__(
+        self,
+        name: str,
+        header: Sequence[str] = (),
+        right: Collection[int] = (),
+        *,
+        description: str = "",
+        most: int = _ROWS,
+        sorts: bool = False,
+    ) -> None:
+        super().__init__(0, len(header))
+        self._header, self._right, self._most, self._sorts = header, right, most, sorts
+        self._shown: Sequence[Sequence[str]] = ()
+        self._needed: list[int] = []
+        read_only(self, name, description, line=9, single=not sorts)
+        if sorts:
+            self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.DescendingOrder)
+            self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
+            self.setSelectionMode(QAbstractItemView.SelectionMode.ContiguousSelection)
+        self.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setWordWrap(True)
+        shortcut(self, QKeySequence.StandardKey.Copy, self.copy, f"Copy the table “{name}”")
+        self.currentCellChanged.connect(self._tell)
+        self.cellClicked.connect(self._tell)
+        self.cellActivated.connect(lambda row, _column: self.opened.emit(self.place(row)))
+
+    def show_rows(
+        self,
+        rows: Sequence[Sequence[str]],
+        *,
+        header: Sequence[str] | None = None,
+        right: Collection[int] | None = None,
+    ) -> None:
+        """Show rows in the order chosen before; the one that is chosen stays so."""
+        if rows == self._shown and header in (None, self._header):
+            return
+        picked = self.place(self.currentRow()) if self.selectedIndexes() else None
+        column = max(self.currentColumn(), 0)
+        self._shown = rows
+        self._header = self._header if header is None else header
+        self._right = self._right if right is None else right
+        with QSignalBlocker(self):
+            # while it sorts, a row would move away under the hand that fills it
+            self.setSortingEnabled(False)
+            self.setColumnCount(len(self._header))
+            self.setRowCount(len(rows))
+            for row, texts in enumerate(rows):
+                for at, text in enumerate(texts):
+                    item, number = _Cell(text), at in self._right
+                    item.setData(_KEY, _value(text) if number else -row)
+                    item.setData(_PLACE, row)
+                    item.setToolTip(hints.plain(text))
+                    item.setTextAlignment(aligned(number=number))
+                    self.setItem(row, at, item)
+            self.setSortingEnabled(self._sorts)
+        self.mark(picked, column)
+        self._refit()
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
+        """Follow the size of type."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "_needed"):
+            self._refit()
+
+    @property
+    def room(self) -> int:
+        """How wide it has to be to need no scroll bar."""
+        return sum(self._needed) + 2 * self.frameWidth()
+
+    def head(self, column: int) -> str:
+        """Name a column."""
+        return self._header[column]
+
+    def place(self, row: int) -> int:
+        """Return where a row on the screen is in the rows that are shown; below 0 if nowhere."""
+        item: QTableWidgetItem | None = self.item(row, 0)
+        return -1 if item is None else int(item.data(_PLACE))
+
+    @property
+    def chosen(self) -> int:
+        """Where the chosen row is in the rows that are shown; below 0 if none is chosen."""
+        rows = self.selectionModel().selectedRows()
+        return self.place(rows[0].row()) if rows else -1
+
+    def mark(self, place: int | None, column: int = 0) -> None:
+        """Go to a row as it was given, without telling of it; with ``None`` to none."""
+        rows = (row for row in range(self.rowCount()) if self.place(row) == place)
+        with QSignalBlocker(self):
+            if (row := next(rows, None)) is None:
+                self.clearSelection()
+            else:
+                self.setCurrentCell(row, column)
+
+    def copy(self) -> None:
+        """Copy the chosen rows, or all, with the header, for a spreadsheet."""
+        rows = sorted({index.row() for index in self.selectedIndexes()}) or range(self.rowCount())
+        lines = [self._header, *(self._shown[self.place(row)] for row in rows)]
+        QApplication.clipboard().setText("\n".join("\t".join(line) for line in lines))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Divide the width anew."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:  # noqa: N802 - Qt's name
+        """Let the wheel scroll the page, unless the keyboard is in the table."""
+        if self.hasFocus() or not self._most:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def _tell(self, row: int, column: int, *_before: int) -> None:
+        if 0 <= row < self.rowCount() and 0 <= column < self.columnCount():
+            self.picked.emit(self.place(row), column)
+
+    def _heads(self) -> list[str]:
+        """Return the titles; a long one of numbers in two lines, as even as they can be."""
+        heads = []
+        for column, head in enumerate(self._header):
+            longest = max((len(row[column]) for row in self._shown), default=len(head))
+            breaks = [at for at, letter in enumerate(head) if letter == " "]
+            if column in self._right and breaks and len(head) > longest:
+                _uneven, middle = min((abs(2 * at + 1 - len(head)), at) for at in breaks)
+                heads.append(f"{head[:middle]}\n{head[middle + 1 :]}")
+            else:
+                heads.append(head)
+        return heads
+
+    def _refit(self) -> None:
+        """Find out how wide each column asks to be, and divide the width."""
+        heads = self._heads()
+        head_columns(self, heads, self._right)
+        wide, most = self.fontMetrics().horizontalAdvance, _LETTERS * self.fontMetrics().height()
+        self._needed = []
+        for column, head in enumerate(heads):
+            texts = (*head.split("\n"), *(row[column] for row in self._shown))
+            needed = max(map(wide, texts)) + theme.GAP
+            self._needed.append(needed if column in self._right else min(needed, most))
+        self._fit()
+
+    def _fit(self) -> None:
+        """Give numbers their room and words the rest, in more lines where that is little."""
+        words = {at: wide for at, wide in enumerate(self._needed) if at not in self._right}
+        least = {at: min(wide, _LEAST * self.fontMetrics().height()) for at, wide in words.items()}
+        asked = max(sum(words.values()), 1)
+        rest = self.viewport().width() - (sum(self._needed) - sum(words.values()))
+        tight = rest < sum(least.values())
+        for column, wide in enumerate(self._needed):
+            given = wide
+            if column in words:
+                given = least[column] if tight else max(wide * rest // asked, least[column])
+            self.horizontalHeader().resizeSection(column, given)
+        metrics, one = self.fontMetrics(), self.verticalHeader().defaultSectionSize()
+        rooms = {column: self.columnWidth(column) - theme.GAP for column in words}
+        with QSignalBlocker(self.verticalHeader()):
+            # of a thousand rows each would be laid out for itself
+            for row in range(self.rowCount()):
+                texts = self._shown[self.place(row)]
+                wraps = (metrics.horizontalAdvance(texts[at]) > rooms[at] for at in words)
+                lines = 1
+                if any(wraps):
+                    lines = max(_lines(metrics, texts[at], rooms[at]) for at in words)
+                self.setRowHeight(row, one + (lines - 1) * metrics.lineSpacing())
+        self.scheduleDelayedItemsLayout()
+        if self._most:
+            high = sum(self.rowHeight(row) for row in range(min(self.rowCount(), self._most)))
+            bar = self.horizontalScrollBar().sizeHint().height() if tight else 0
+            self.setFixedHeight(high + height_around(self) + bar)
+
+
+def _lines(metrics: QFontMetrics, text: str, wide: int) -> int:
+    """Return in how many lines a text is written."""
+    room = metrics.boundingRect(0, 0, max(wide, 1), 0, Qt.TextFlag.TextWordWrap, text)
+    return max(1, round(room.height() / metrics.lineSpacing()))
+
+
+def _value(text: str) -> float:
+    """Return the first number of a cell, by which it is sorted; what has none is below all."""
+    found = _NUMBER.search(text)
+    return float(found[0].replace("−", "-").replace(",", "")) if found else float("-inf")

@@ -8,13 +8,10 @@ from contextlib import suppress
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPen
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
-    QGridLayout,
     QListWidget,
     QListWidgetItem,
     QRadioButton,
-    QSpinBox,
     QWidget,
 )
 
@@ -28,17 +25,8 @@ from fairdesk.gui.forms.method_picker import MethodPicker, NearField, ending
 from fairdesk.gui.forms.rules_form import RulesForm
 from fairdesk.gui.help.choice_dialog import ChoiceDialog
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import (
-    Card,
-    Words,
-    calm,
-    heading,
-    labelled,
-    open_dialog,
-    push_button,
-    quiet,
-    scrolled,
-)
+from fairdesk.gui.kit.fields import labelled, seed, together
+from fairdesk.gui.kit.parts import Card, Words, heading, open_dialog, push_button, quiet, scrolled
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.state.first_runs import Length
 from fairdesk.gui.wizard.state.wizard_state import Step
@@ -79,10 +67,7 @@ class KindCard(Card):
         self.button.setFont(theme.scaled(self.button.font(), 1.12, strong=True))
         self.button.toggled.connect(self.update)
         self._sentence = sentence
-        self._questions = QGridLayout()
-        self._questions.setHorizontalSpacing(theme.NEAR)
-        self._questions.setVerticalSpacing(theme.TIGHT)
-        self._questions.setColumnStretch(1, 1)
+        self._questions = layouts.grid(across=theme.NEAR, down=theme.TIGHT, stretches=(0, 1))
         self.marks: dict[Question, Words] = {}
         self._titles: dict[Question, Words] = {}
         for row, question in enumerate(Question):
@@ -139,9 +124,8 @@ class KindCards(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.cards = {kind: KindCard(kind) for kind in PlanKind}
-        group = QButtonGroup(self)
+        together(self, (card.button for card in self.cards.values()))
         for kind, card in self.cards.items():
-            group.addButton(card.button)
             card.button.clicked.connect(lambda _checked=True, kind=kind: self.chosen.emit(kind))
         layouts.row(
             *(layouts.grow(card) for card in self.cards.values()), on=self, spacing=theme.GAP
@@ -176,12 +160,8 @@ class MethodOrder(Card):
         self.list.setAccessibleName("Chosen methods, in their order")
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.currentItemChanged.connect(self._show)
-        self.up = push_button(
-            "Move up", lambda: self._move(-1), auto_default=False, name="Move the method up"
-        )
-        self.down = push_button(
-            "Move down", lambda: self._move(1), auto_default=False, name="Move the method down"
-        )
+        self.up = push_button("Move up", lambda: self._move(-1), name="Move the method up")
+        self.down = push_button("Move down", lambda: self._move(1), name="Move the method down")
         self._none = quiet("Tick methods above: they are listed here in the order of their runs.")
         self.body.addWidget(heading("Order"))
         self.body.addWidget(self._none)
@@ -239,7 +219,7 @@ class ChecksPage(Page):
         super().__init__(
             desk, Step.CHECKS, "Methods", "Choose what the audit answers, and how long it may take."
         )
-        self.figure = push_button("&Which figure do I need?", self._ask_figure, auto_default=False)
+        self.figure = push_button("&Which figure do I need?", self._ask_figure)
         self.beside_title.insertWidget(1, self.figure)
         self.kinds = KindCards()
         self.picker = MethodPicker(several=True)
@@ -251,14 +231,13 @@ class ChecksPage(Page):
         )
         self.repair = QCheckBox("And m&itigate what is found")
         self.repair.toggled.connect(self._choose_repair)
-        self._left_out = Card()
+        self.repair_told, self.repair_why = quiet(), Words(tone="wrong")
         self._reasons = Words(tone="quiet")
-        self._left_out.body.addWidget(heading("Left out"))
-        self._left_out.body.addWidget(self._reasons)
+        self._left_out = Card(heading("Left out"), self._reasons)
         inside = layouts.panel(
             self.kinds,
             self.custom,
-            self._repair_card(),
+            Card(self.repair, self.repair_told, self.repair_why),
             self._left_out,
             layouts.stretch(),
             margin=(0, 0, theme.GAP, 0),
@@ -344,46 +323,25 @@ class ChecksPage(Page):
     # -- building -----------------------------------------------------------------------------
 
     def _budget_card(self) -> Card:
-        card = Card()
-        card.body.setSpacing(theme.GAP)
-        card.body.addWidget(heading("Time limit of all methods together"))
-        row = layouts.row(spacing=theme.PAGE)
-        group = QButtonGroup(self)
-        self.lengths: dict[Length, QRadioButton] = {}
-        for length, words in _LENGTHS.items():
-            button = QRadioButton(words)
-            group.addButton(button)
-            self.lengths[length] = button
-            row.addWidget(button)
-        row.addStretch(1)
-        group.buttonClicked.connect(self._choose_length)
-        card.body.addLayout(row)
-        self._ends = quiet()
-        card.body.addWidget(self._ends)
-        self.near = NearField()
+        self.lengths = {length: QRadioButton(words) for length, words in _LENGTHS.items()}
+        buttons = self.lengths.values()
+        together(self, buttons).buttonClicked.connect(self._choose_length)
+        self._ends, self.near = quiet(), NearField()
         self.near.chosen.connect(self._choose_near)
         self.near.kept.connect(self._choose_plausible)
-        card.body.addWidget(self.near)
-        self.seed = QSpinBox()
-        self.seed.setRange(0, 2**31 - 1)
-        self.seed.setMaximumWidth(180)
-        calm(self.seed)
-        self.seed.valueChanged.connect(self._choose_seed)
-        card.body.addLayout(
+        self.seed = seed(changed=self._choose_seed)
+        return Card(
+            heading("Time limit of all methods together"),
+            layouts.row(*buttons, layouts.stretch(), spacing=theme.PAGE),
+            self._ends,
+            self.near,
             labelled(
                 "&Random seed",
                 self.seed,
                 "The same seed finds the same pairs again, unless the time limit is reached first.",
-            )
+            ),
+            spacing=theme.GAP,
         )
-        return card
-
-    def _repair_card(self) -> Card:
-        card = Card()
-        self.repair_told, self.repair_why = quiet(), Words(tone="wrong")
-        for widget in (self.repair, self.repair_told, self.repair_why):
-            card.body.addWidget(widget)
-        return card
 
     def _show_repair(self) -> None:
         """Offer to repair what the plan finds, or say why that cannot be."""

@@ -60,7 +60,7 @@ class ProgressLine(QWidget):
         self.bar = QProgressBar()
         self.bar.setFixedSize(QSize(220, 16))
         self.bar.setAccessibleName("Progress")
-        self.cancel = push_button("Cancel", self.cancelled, auto_default=False)
+        self.cancel = push_button("Cancel", self.cancelled)
         self.cancel.setAccessibleName("Cancel reading")
         layouts.row(
             self.bar, self._words, self.cancel, layouts.stretch(), on=self, spacing=theme.GAP

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from fairdesk.data.profiling.profile import Problem
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.gui.kit import theme
-from fairdesk.gui.kit.parts import Card, Words, calm, in_order, quiet
+from fairdesk.gui.kit.parts import Card, Words, in_order, quiet
 from fairdesk.gui.kit.tables import Index, Padded, TableModel, aligned, number_rows
 from fairdesk.wording import words
 
@@ -240,7 +240,6 @@ class ColumnHeader(QHeaderView):
             combo.addItem(text, kind.value)
         combo.setCurrentIndex(combo.findData(column.kind.value))
         combo.setAccessibleName(f"Type of {column.name}")
-        calm(combo)
         combo.activated.connect(
             lambda _index, name=column.name: self.chosen.emit(name, combo.currentData())
         )
@@ -332,7 +331,6 @@ class ProblemCard(Card):
 
     def _add(self, words: str) -> QPushButton:
         button = self.buttons[words] = QPushButton(words)
-        button.setAutoDefault(False)
         button.setAccessibleName(f"{words}: {self._column}")
         self.body.addWidget(button)
         return button

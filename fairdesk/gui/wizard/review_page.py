@@ -5,17 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths, Qt
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.dropping import ask_save
+from fairdesk.gui.kit.fields import labelled, line
 from fairdesk.gui.kit.parts import (
     Busy,
     Card,
     Words,
     clear,
-    labelled,
     open_dialog,
     push_button,
     quiet,
@@ -47,22 +48,17 @@ class ReviewPage(Page):
         self._chosen = False
         self._asker = Latest(self)
         self.busy = Busy()
-        self._told = QGridLayout()
-        self._told.setHorizontalSpacing(theme.PAGE)
-        self._told.setVerticalSpacing(theme.GAP)
-        self._told.setColumnStretch(1, 1)
-        self._card = Card()
-        self._card.body.addLayout(self._told)
+        self._told = layouts.grid(across=theme.PAGE, down=theme.GAP, stretches=(0, 1))
+        self._card = Card(self._told)
         inside = layouts.strip(
             layouts.grow(self._card, 1, Qt.AlignmentFlag.AlignTop), margin=(0, 0, theme.GAP, 0)
         )
         self.body.addWidget(self.busy)
         self.body.addWidget(scrolled(inside), 1)
-        self.name, self.path = QLineEdit(), QLineEdit()
+        self.name, self.path = line(), line()
         self.name.textEdited.connect(self._answer_name)
         self.path.textEdited.connect(self._answer_path)
-        self.change = push_button("&Change…", self._choose, auto_default=False)
-        self.change.setAccessibleName("Change where the audit is saved")
+        self.change = push_button("&Change…", self._choose, name="Change where the audit is saved")
         row = layouts.row(
             layouts.grow(labelled("Name of the &audit", self.name), 2),
             layouts.grow(labelled("&File", self.path), 4),
@@ -71,8 +67,9 @@ class ReviewPage(Page):
         )
         self.body.addLayout(row)
         self.where = Words(wrap=False)
-        self.elsewhere = push_button("C&hange…", self._choose_where, auto_default=False)
-        self.elsewhere.setAccessibleName("Change where runs are made")
+        self.elsewhere = push_button(
+            "C&hange…", self._choose_where, name="Change where runs are made"
+        )
         runs = layouts.row(
             quiet("Where to run"), self.where, self.elsewhere, layouts.stretch(), spacing=theme.GAP
         )
@@ -118,11 +115,8 @@ class ReviewPage(Page):
 
     def _choose(self) -> None:
         start = self.state.path or self.state.suggest_path(audits_folder())
-        name, _ = QFileDialog.getSaveFileName(
-            self, "Save the audit as", str(start), f"Audits (*{SUFFIX})"
-        )
-        if name:
-            path = Path(name)
+        path = ask_save(self, "Save the audit as", start, f"Audits (*{SUFFIX})")
+        if path is not None:
             self._answer_path(
                 str(path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX))
             )

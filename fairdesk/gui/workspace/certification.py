@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from itertools import takewhile
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from fairdesk.answers import PairsOf, Question, all_off, decision_tables
@@ -36,24 +36,7 @@ def off(spec: AuditSpec) -> tuple[str, ...]:
 
 
 class ProofPage(RunPage):
-    """What is proven.
-
-    Signals
-    -------
-    prove
-        A run that proves is wanted.
-    go_on : int, float
-        A run is to be continued for so many seconds.
-    stop
-        The run that is under way is to end; what it proved is kept.
-    show_pairs : PairsOf
-        The pairs behind a part of a chart are to be shown.
-    """
-
-    prove = Signal()
-    go_on = Signal(int, float)
-    stop = Signal()
-    show_pairs = Signal(object)
+    """What is proven."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, proves, "Run whose certification is shown", Question.CERTAIN)
@@ -74,26 +57,20 @@ class ProofPage(RunPage):
         reasons = off(self._session.spec)
         names = words.protected_names(self._session.spec.domain)
         whatever = f" for every tested value of {words.listed(names)}" if names else ""
-        button = parts.push_button("Start cer&tification", self.prove)
-        empty = parts.empty_page(
-            "Not certified yet",
+        return self._empty_page(
+            ("Certification", "Not certified yet"),
             f"Discriminatory pairs show that such cases exist; an estimate shows about how often. "
             f"Certification covers whole regions of the input domain, not a sample of {many}. It "
             f"proves for which share the decision is the same{whatever}, and for which it "
             "changes, and reports the rest as undecided.",
-            parts.why_not(button, reasons),
-            button,
+            ("Start cer&tification", self._session.wishes.prove),
+            reasons,
         )
-        return layouts.panel(page_head("Certification"), layouts.grow(empty), margin=theme.AROUND)
 
     def _make_full(self) -> QWidget:
         inside = layouts.panel(
             page_head("Certification", self.runs, self._make_go_on(), self._make_stop()),
-            parts.quiet(VERDICTS),
-            self._banner,
-            self._standing,
-            self._hint,
-            self.view,
+            *(parts.quiet(VERDICTS), self._banner, self._standing, self._hint, self.view),
             layouts.at(report_link(self._session, self._places), Qt.AlignmentFlag.AlignLeft),
             layouts.stretch(),
             margin=theme.AROUND,
@@ -107,12 +84,11 @@ class ProofPage(RunPage):
 
     def _make_go_on(self) -> QToolButton:
         """Make the button that continues the run, with a menu of how long."""
-        self._more = QToolButton()
-        self._more.setText("&Continue for 10 more minutes")
-        self._more.setToolTip("Continue from what is already proven; nothing is proven twice")
+        tip = "Continue from what is already proven; nothing is proven twice"
+        ask = partial(self._ask_more, _MORE[1])
+        self._more = parts.tool_button("&Continue for 10 more minutes", ask, tip=tip)
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         self._more.setMinimumWidth(self._more.sizeHint().width() + 2 * theme.GAP)
-        self._more.clicked.connect(partial(self._ask_more, _MORE[1]))
         menu = QMenu(self._more)
         for seconds in _MORE:
             text = f"Continue for {words.duration(seconds).replace('min', 'more min')}"
@@ -122,10 +98,8 @@ class ProofPage(RunPage):
         return self._more
 
     def _make_stop(self) -> QPushButton:
-        self._stop = parts.push_button("Stop and &keep", self.stop)
-        self._stop.setToolTip(
-            "Stop the run; what is proven so far is kept, and the run can be continued later"
-        )
+        tip = "Stop the run; what is proven so far is kept, and the run can be continued later"
+        self._stop = parts.push_button("Stop and &keep", self._session.wishes.stop.emit, tip=tip)
         self._more.setMinimumHeight(self._stop.sizeHint().height())
         return self._stop
 
@@ -134,11 +108,11 @@ class ProofPage(RunPage):
     def _open(self, key: str, part: int) -> None:
         """Show the pairs behind a part of a chart; rows of tables have none."""
         if pairs := dict(enumerate(self._behind.get(key, ()))).get(part):
-            self.show_pairs.emit(pairs)
+            self._session.wishes.show_part.emit(pairs)
 
-    def _ask_more(self, seconds: float) -> None:
+    def _ask_more(self, seconds: float, *_on: bool) -> None:
         if self._told is not None:
-            self.go_on.emit(self._told.id, seconds)
+            self._session.wishes.prove_more.emit(self._told.id, seconds)
 
     def _offer(self) -> None:
         """Offer to continue the run that is shown, or to stop it, as it can be."""
@@ -153,7 +127,7 @@ class ProofPage(RunPage):
 
     def _show_run(self, run: Run) -> None:
         self._say_standing(run)
-        self._tell_failure(run, "Run certification again", self.prove.emit)
+        self._tell_failure(run, "Run certification again", self._session.wishes.prove.emit)
         spec, runs = self._session.spec, [each for each in self._session.runs if each.id != run.id]
         tables = decision_tables(self._session.runs)
         blocks = [*proofs.compose(spec, run, (*runs, run), tables), *proofs.covers(spec, (run,))]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
@@ -28,18 +27,7 @@ PRESS = "Click or press Enter to list the pairs"
 
 
 class SharePage(RunPage):
-    """How often decisions change.
-
-    Signals
-    -------
-    estimate
-        A run that estimates it is wanted.
-    show_pairs : PairsOf
-        These pairs are to be shown.
-    """
-
-    estimate = Signal()
-    show_pairs = Signal(object)
+    """How often decisions change."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, tells_share, "Run whose estimates are shown", Question.SHARE)
@@ -53,26 +41,19 @@ class SharePage(RunPage):
 
     def _make_empty(self) -> QWidget:
         many = self._session.many
-        button = parts.push_button("&Estimate how often decisions change", self.estimate)
-        reasons = all_off(self._session.spec, QuestionKind.SHARE)
-        empty = parts.empty_page(
-            "No estimate yet",
+        return self._empty_page(
+            ("Estimates", "No estimate yet"),
             "Discriminatory pairs show that such cases exist, not how often. An estimate "
             f"queries the model about {many} drawn at random and gives the share whose decision "
             "changes, with a confidence interval.",
-            parts.why_not(button, reasons),
-            button,
+            ("&Estimate how often decisions change", self._session.wishes.estimate),
+            all_off(self._session.spec, QuestionKind.SHARE),
         )
-        return layouts.panel(page_head("Estimates"), layouts.grow(empty), margin=theme.AROUND)
 
     def _make_full(self) -> QWidget:
         inside = layouts.panel(
-            page_head("Estimates", self.runs),
-            parts.quiet(EXPLAINED),
-            self._banner,
-            self._standing,
-            self.view,
-            layouts.stretch(),
+            *(page_head("Estimates", self.runs), parts.quiet(EXPLAINED), self._banner),
+            *(self._standing, self.view, layouts.stretch()),
             margin=theme.AROUND,
             spacing=theme.GAP,
         )
@@ -94,7 +75,7 @@ class SharePage(RunPage):
 
     def _show_run(self, run: Run) -> None:
         self._say_standing(run, figures.near_sentence(run, self._reference))
-        self._tell_failure(run, "Estimate again", self.estimate.emit)
+        self._tell_failure(run, "Estimate again", self._session.wishes.estimate.emit)
         if changed := figures.changed_answers(run):
             self._banner.say(changed)
         self.view.opens["bars"] = PRESS if run.found else ""
@@ -109,4 +90,4 @@ class SharePage(RunPage):
             each for each in shares.barred(self._told.figures) if key == f"bars-{each[0].whom}"
         )
         if (pairs := pairs_of(self._told, kind[place])) is not None:
-            self.show_pairs.emit(pairs)
+            self._session.wishes.show_part.emit(pairs)

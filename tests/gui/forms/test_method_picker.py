@@ -147,7 +147,7 @@ def test_a_run_cannot_begin_with_a_method_that_is_off(qtbot, audit):
     assert "maft" not in off
     for key, item in dialog.picker.items.items():
         dialog.picker.list.setCurrentItem(item)
-        assert dialog._start.isEnabled() == (key not in off)
+        assert dialog.ok_button.isEnabled() == (key not in off)
 
 
 def test_the_heads_of_questions_can_be_read(qtbot, themed):

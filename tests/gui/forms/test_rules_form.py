@@ -148,9 +148,9 @@ def test_another_run_compares_the_same(qtbot, themed, tmp_path):
     assert not dialog.near.isVisible()
     assert dialog.goes_on.isHidden()
     write(dialog.rules.edges[numbers[0]], "50, 40")
-    assert not dialog._start.isEnabled()
+    assert not dialog.ok_button.isEnabled()
     write(dialog.rules.edges[numbers[0]], "40, 50")
-    assert dialog._start.isEnabled()
+    assert dialog.ok_button.isEnabled()
     assert dialog.run().edges == {numbers[0]: (40.0, 50.0)}
     dialog.picker.list.setCurrentItem(dialog.picker.items["maft"])
     assert dialog.run().edges == {}

@@ -14,8 +14,7 @@ from fairdesk.audit.catalogue.methods import METHODS, options_of
 from fairdesk.cli.reference import commands_page
 from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.forms.options import OptionsForm
-from fairdesk.gui.help.browser import make_manual
-from fairdesk.gui.help.window import TOPICS, HelpWindow, place_of
+from fairdesk.gui.help.window import TOPICS, HelpWindow, make_manual, place_of
 from fairdesk.gui.kit import settings, theme
 from fairdesk.gui.kit.hints import HelpButton, ask_help, topic_of
 from fairdesk.gui.main_window import MainWindow

@@ -5,8 +5,9 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QEnterEvent, QHelpEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QTableWidget, QToolTip, QWidget
 
+from fairdesk.gui.kit.fields import labelled
 from fairdesk.gui.kit.hints import Defined
-from fairdesk.gui.kit.parts import Words, labelled
+from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.tables import head_columns, read_only
 from fairdesk.manual.terms import glossary
 

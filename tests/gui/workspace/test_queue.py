@@ -14,7 +14,6 @@ from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
 from fairdesk.cluster.hearing import AtWork
 from fairdesk.gui.workspace.common.run_page import GROUPS, NAMES, OVERVIEW, REPORT
-from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.queue.strip import RunClock, names, seconds_left, ticking
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
@@ -62,9 +61,9 @@ def choose(workspace, row):
 def test_whatever_is_asked_for_while_something_runs_waits_and_then_runs(qtbot, running):
     running.requests.run_again()
     (dialog,) = running.findChildren(AgainDialog)
-    assert dialog._start.text().replace("&", "") == "Add to queue"
+    assert dialog.ok_button.text().replace("&", "") == "Add to queue"
     dialog.accept()
-    running.overview.repeat.emit(1)
+    running._session.wishes.repeat.emit(1)
     running.requests.measure_groups()
     assert [each.spec.method for each in running.queue.waiting] == ["uniform", "uniform", "groups"]
     # each with a seed of its own
@@ -78,8 +77,8 @@ def test_whatever_is_asked_for_while_something_runs_waits_and_then_runs(qtbot, r
 
 def test_methods_to_compare_are_added_while_something_runs(qtbot, running):
     running.requests.compare_methods()
-    dialog = running.findChild(CompareDialog)
-    assert dialog._start.text().replace("&", "") == "Add to queue"
+    dialog = running.findChild(AgainDialog)
+    assert dialog.ok_button.text().replace("&", "") == "Add to queue"
     dialog.accept()
     assert len(running.queue.waiting) > 1
     running.stop_all()

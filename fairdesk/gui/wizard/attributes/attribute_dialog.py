@@ -14,7 +14,8 @@ from fairdesk.data.table import Column, Kind
 from fairdesk.gui.forms.dialogs import FormDialog, ValueList
 from fairdesk.gui.forms.options import NumberField
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import bounded, calm, labelled, push_button, quiet
+from fairdesk.gui.kit.fields import bounded, labelled
+from fairdesk.gui.kit.parts import push_button, quiet
 
 
 class RangeChart(QWidget):
@@ -134,7 +135,6 @@ class AttributeDialog(FormDialog):
         for name in others:
             self.follows.addItem(name, name)
         self.follows.setCurrentIndex(max(self.follows.findData(follows), 0))
-        calm(self.follows)
         hint = (
             "An attribute that is determined by another, such as the number of a school "
             "degree, changes only together with it, as in the data rows."
@@ -165,7 +165,6 @@ class AttributeDialog(FormDialog):
         for spin, value in ((self.low, least), (self.high, greatest), (self.step, 0.0)):
             spin.suit(column)
             spin.setValue(float(value))
-            calm(spin)
         self.step.setMinimum(0.0)
         self.step.setSpecialValueText(
             "any whole number" if column.kind is Kind.INTEGER else "any number"
@@ -175,7 +174,7 @@ class AttributeDialog(FormDialog):
         self.chart.moved.connect(self._drag)
         for spin in (self.low, self.high, self.step):
             spin.valueChanged.connect(self._check)
-        whole = push_button("&As in the data", self._as_in_data, auto_default=False)
+        whole = push_button("&As in the data", self._as_in_data)
         self.whole = whole
         row = layouts.row(
             layouts.grow(labelled("&Minimum", self.low), 2),

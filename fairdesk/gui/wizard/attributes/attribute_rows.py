@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
-    QGridLayout,
     QPushButton,
     QStyleOptionButton,
     QVBoxLayout,
@@ -19,24 +18,30 @@ from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.kit import hints, layouts, parts, theme
-from fairdesk.gui.kit.parts import Elided, Words, calm, quiet, short
+from fairdesk.gui.kit.fields import choice
+from fairdesk.gui.kit.parts import Elided, Words, quiet, short
 from fairdesk.gui.wizard.preview import KINDS, Histogram, TinyChart
 from fairdesk.gui.wizard.state.domain import compared_choices, compared_text
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.wording.words import quoted
 from fairdesk.wording.words import short as brief
 
-_ROLES = {Role.VARIES: "Variable", Role.PROTECTED: "Protected", Role.FIXED: "Fixed"}
-_ROLE_HINTS = {
-    Role.VARIES: "Instances may have any of its allowed values.",
-    Role.PROTECTED: "For every instance, the decisions with all its tested values are compared.",
-    Role.FIXED: "It keeps the values of the data rows.",
+#: What each role is called, and means.
+_ROLES = {
+    Role.VARIES: ("Variable", "Instances may have any of its allowed values."),
+    Role.PROTECTED: (
+        "Protected",
+        "For every instance, the decisions with all its tested values are compared.",
+    ),
+    Role.FIXED: ("Fixed", "It keeps the values of the data rows."),
 }
 #: The roles of what the model is not given.
-_UNSEEN = {Role.VARIES: "Not used", Role.PROTECTED: "Protected"}
-_UNSEEN_HINTS = {
-    Role.VARIES: "It is not part of the audit.",
-    Role.PROTECTED: "It defines groups. Only inputs that say the same change with it.",
+_UNSEEN = {
+    Role.VARIES: ("Not used", "It is not part of the audit."),
+    Role.PROTECTED: (
+        "Protected",
+        "It defines groups. Only inputs that say the same change with it.",
+    ),
 }
 #: So many letters of values are written on a button; of more there is only the number.
 _LISTED = 22
@@ -74,10 +79,9 @@ class AttributeRows(QWidget):
         self.roles: dict[str, QComboBox] = {}
         self.allowed: dict[str, QPushButton] = {}
         self.compared: dict[str, QComboBox] = {}
-        self._rows = QGridLayout(self)
-        self._rows.setContentsMargins(0, theme.GAP, theme.GAP, 0)
-        self._rows.setHorizontalSpacing(theme.GAP)
-        self._rows.setVerticalSpacing(theme.NEAR)
+        self._rows = layouts.grid(
+            on=self, margin=(0, theme.GAP, theme.GAP, 0), across=theme.GAP, down=theme.NEAR
+        )
 
     def clear(self) -> None:
         """Take all rows away."""
@@ -188,19 +192,17 @@ class AttributeRows(QWidget):
             self._rows.addWidget(_line("Unchanged"), row, 3)
             return
         button = _Cut()
-        button.setAutoDefault(False)
         button.clicked.connect(lambda _checked=False: self.wanted.emit(column))
         self.allowed[name] = button
         self._rows.addWidget(button, row, 2)
-        role = QComboBox()
-        tips = _ROLE_HINTS if seen else _UNSEEN_HINTS
-        for each, text in (_ROLES if seen else _UNSEEN).items():
-            role.addItem(text, each.value)
-            role.setItemData(role.count() - 1, tips[each], Qt.ItemDataRole.ToolTipRole)
-        role.setAccessibleName(f"Role of {name}")
-        role.activated.connect(lambda _index: self.role_chosen.emit(name, Role(role.currentData())))
-        calm(role)
-        self.roles[name] = role
+        role = self.roles[name] = choice(
+            [
+                (text, each.value, tip)
+                for each, (text, tip) in (_ROLES if seen else _UNSEEN).items()
+            ],
+            f"Role of {name}",
+            run=lambda: self.role_chosen.emit(name, Role(role.currentData())),
+        )
         self._rows.addWidget(role, row, 3)
         self._rows.addLayout(self._comparison(column), row, 4)
 
@@ -209,15 +211,11 @@ class AttributeRows(QWidget):
         self.notes[column.name] = Elided(tone="quiet")
         place = layouts.column(self.notes[column.name], spacing=0)
         if column.kind.is_number:
-            combo = QComboBox()
-            combo.addItem("some values across the range", userData=False)
-            combo.addItem("each value", userData=True)
-            combo.setAccessibleName(f"Tested values of {column.name}")
-            combo.activated.connect(
-                lambda _index: self.every_value_chosen.emit(column.name, bool(combo.currentData()))
+            combo = self.compared[column.name] = choice(
+                [("some values across the range", False), ("each value", True)],
+                f"Tested values of {column.name}",
+                run=lambda: self.every_value_chosen.emit(column.name, bool(combo.currentData())),
             )
-            calm(combo)
-            self.compared[column.name] = combo
             place.addWidget(combo)
         return place
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QGridLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.dependencies import Companion
 from fairdesk.data.domain.support import CompanionValues, Support, written
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Words, calm, clear, heading, labelled, offer, quiet
+from fairdesk.gui.kit.fields import choice, labelled
+from fairdesk.gui.kit.parts import Words, clear, heading, quiet
 from fairdesk.wording.words import counted, percent
 
 _TOGETHER, _ALONE, _OPEN = "together", "alone", "open"
@@ -87,26 +88,22 @@ class CompanionsTable(QWidget):
     def _card(self, found: Companion, *, certain: bool) -> QVBoxLayout:
         name = found.attribute
         decision = self._decisions.get(name)
-        choice = QComboBox()
         entries = [
             (f"changes with {found.by}", _TOGETHER),
             (f"stays as it is when {found.by} changes", _ALONE),
+            *([] if certain else [("not decided yet", _OPEN)]),
         ]
-        offer(choice, entries if certain else [*entries, ("not decided yet", _OPEN)])
         state = _TOGETHER if certain else _OPEN
         if decision is not None:
             state = _TOGETHER if decision.values else _ALONE
-        choice.setCurrentIndex(choice.findData(state))
-        choice.setAccessibleName(f"How {name} is compared")
-        choice.activated.connect(partial(self._choose, found))
-        calm(choice)
-        self.choices[name] = choice
+        field = choice(entries, chosen=state, run=partial(self._choose, found))
+        self.choices[name] = field
         seen = f"Contradicted by {counted(found.contradicting, 'row')} of the data."
         shown = decision if decision is not None and decision.values else None
         values = self._values(found, shown or written(found, list(self._attributes.values())))
         return layouts.column(
             heading(name),
-            labelled(f"When {found.by} is changed, “{name}”", choice),
+            labelled(f"When {found.by} is changed, “{name}”", field),
             *([quiet(seen)] if found.contradicting else []),
             values,
             spacing=theme.NEAR,
@@ -115,31 +112,24 @@ class CompanionsTable(QWidget):
     def _values(self, found: Companion, shown: CompanionValues) -> QWidget:
         """Make the table of values: before, the new protected value, after, and the fit."""
         inside = QWidget()
-        grid = QGridLayout(inside)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setHorizontalSpacing(theme.WIDE)
         own, by = self._attributes[found.attribute], self._attributes[found.by]
-        for place, head in enumerate((f"{own.name} is", f"with {by.name}", "becomes", "Fit")):
-            grid.addWidget(Words(head, tone="quiet", wrap=False), 0, place)
+        heads = (f"{own.name} is", f"with {by.name}", "becomes", "Fit")
+        rows: list[list[QWidget]] = [[Words(each, tone="quiet", wrap=False) for each in heads]]
         candidates = sorted({move.becomes for move in found.moves})
-        for row, move in enumerate(found.moves, start=1):
+        for move in found.moves:
             before, to = own.text(move.code), by.text(move.to)
-            field = QComboBox()
-            values = [own.text(code) for code in candidates if code != move.code]
-            offer(field, [*((each, each) for each in values), (_NONE, "")])
-            after = shown.values.get(to, {}).get(before, "")
-            field.setCurrentIndex(field.findData(after))
-            field.setAccessibleName(f"What {own.name} {before} becomes with {by.name} {to}")
-            field.activated.connect(partial(self._change, found))
-            calm(field)
-            self.values[found.attribute, to, before] = field
+            field = self.values[found.attribute, to, before] = choice(
+                [*(own.text(code) for code in candidates if code != move.code), (_NONE, "")],
+                f"What {own.name} {before} becomes with {by.name} {to}",
+                chosen=shown.values.get(to, {}).get(before, ""),
+                run=partial(self._change, found),
+            )
             fit = percent(move.fit, 1, 0) + ("" if move.clear else ", others fit nearly as well")
-            for place, item in enumerate((Words(before), Words(to), field, Words(fit))):
-                grid.addWidget(item, row, place)
-        grid.setColumnStretch(4, 1)
+            rows.append([Words(before), Words(to), field, Words(fit)])
+        layouts.grid(*rows, on=inside, across=theme.WIDE, stretches=(0, 0, 0, 0, 1))
         return inside
 
-    def _choose(self, found: Companion, _index: int) -> None:
+    def _choose(self, found: Companion) -> None:
         match self.choices[found.attribute].currentData():
             case "together":
                 self._change(found)
@@ -150,7 +140,7 @@ class CompanionsTable(QWidget):
                 self._decisions.pop(found.attribute, None)
         self.decided.emit(dict(self._decisions))
 
-    def _change(self, found: Companion, _index: int = 0) -> None:
+    def _change(self, found: Companion) -> None:
         values: dict[str, dict[str, str]] = {}
         for (name, to, before), field in self.values.items():
             if name == found.attribute and field.currentData():

@@ -18,6 +18,7 @@ from fairdesk.data.profiling.suggesting import Suggestion, suggestions
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.fields import labelled
 from fairdesk.gui.kit.parts import (
     Card,
     Elided,
@@ -25,7 +26,6 @@ from fairdesk.gui.kit.parts import (
     clear,
     heading,
     in_order,
-    labelled,
     push_button,
     quiet,
     scrolled,
@@ -69,7 +69,7 @@ class AbsentList(QWidget):
         self.found: tuple[AbsentCombination, ...] = ()
         self.excludes: dict[str, QPushButton] = {}
         self._heading = heading("")
-        self.all = push_button("E&xclude all", self._exclude_all, auto_default=False)
+        self.all = push_button("E&xclude all", self._exclude_all)
         self._rows = layouts.column(spacing=theme.NEAR)
         self._rest = quiet()
         layouts.column(
@@ -112,9 +112,7 @@ class AbsentList(QWidget):
         clear(self._rows)
         self.excludes = {}
         for each in found[:MOST_SHOWN]:
-            button = push_button(
-                "Exclude", partial(self._exclude, each.constraint), auto_default=False
-            )
+            button = push_button("Exclude", partial(self._exclude, each.constraint))
             button.setAccessibleName(f"Exclude {each.what}")
             self.excludes[each.constraint] = button
             said = layouts.column(
@@ -249,8 +247,8 @@ class ConstraintsEditor(QWidget):
         self.field.setPlaceholderText("an attribute, a comparison, a value")
         self.field.entered.connect(self.enter_text)
         self.field.textEdited.connect(lambda _text: self._wrong.hide())
-        self.add = push_button("A&dd", self.enter_text, auto_default=False)
-        self.undo = push_button("&Undo", self._undo, auto_default=False)
+        self.add = push_button("A&dd", self.enter_text)
+        self.undo = push_button("&Undo", self._undo)
         self.undo.setAccessibleDescription("Undoes the last change of the constraints")
         shortcut = QShortcut(QKeySequence.StandardKey.Undo, self)
         shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -403,7 +401,7 @@ class ConstraintsEditor(QWidget):
         return card
 
     def _button(self, word: str, text: str, run: Callable[[str], None]) -> QPushButton:
-        button = push_button(word, lambda _checked=False: run(text), auto_default=False)
+        button = push_button(word, lambda _checked=False: run(text))
         button.setAccessibleName(f"{word} the constraint {text}")
         return button
 

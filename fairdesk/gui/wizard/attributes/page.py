@@ -10,9 +10,7 @@ from itertools import chain
 import numpy as np
 from PySide6.QtCore import QSignalBlocker
 from PySide6.QtWidgets import (
-    QGridLayout,
     QPushButton,
-    QTabWidget,
     QWidget,
 )
 
@@ -25,7 +23,7 @@ from fairdesk.data.profiling.profile import suggest_protected
 from fairdesk.data.table import Column, Table
 from fairdesk.errors import SpecError
 from fairdesk.gui.kit import hints, layouts, theme
-from fairdesk.gui.kit.parts import Words, clear, quiet, scrolled, short
+from fairdesk.gui.kit.parts import Words, clear, push_button, quiet, scrolled, short
 from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.attributes.attribute_dialog import AttributeDialog
 from fairdesk.gui.wizard.attributes.attribute_rows import AttributeRows
@@ -69,19 +67,17 @@ class AttributesPage(Page):
         self._judge = Latest(self)
         self._questioned: Domain | None = None
         self._suggest = QWidget()
-        self._suggestions = QGridLayout(self._suggest)
-        self._suggestions.setContentsMargins(0, 0, 0, 0)
-        self._suggestions.setSpacing(theme.NEAR)
+        self._suggestions = layouts.grid(on=self._suggest, across=theme.NEAR)
         self.constraints = ConstraintsEditor(desk)
         self.constraints.changed.connect(self._constrained)
         self.constraints.absent.proposed.connect(self._propose)
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(scrolled(self.rows), "&Attributes")
-        self.tabs.addTab(self.constraints, "")
         self.companions = CompanionsTable()
         self.companions.decided.connect(self._decide_companions)
-        self.tabs.addTab(scrolled(self.companions), "&Compared together")
+        self.tabs = layouts.tabs(
+            (scrolled(self.rows), "&Attributes"),
+            (self.constraints, ""),
+            (scrolled(self.companions), "&Compared together"),
+        )
         self._count = Words(strong=True)
         self._off = Words()
         self._start = quiet()
@@ -153,12 +149,9 @@ class AttributesPage(Page):
         self.chips = {}
         groups = self.state.groups()
         for place, name in enumerate(names[:8]):
-            chip = QPushButton()
-            chip.setCheckable(True)
-            chip.setAutoDefault(False)
+            tip = hints.plain(f"Press to mark “{name}” as protected")
+            chip = push_button("", tip=tip, name=f"Protect {name}", checkable=True)
             chip.setProperty("columns", len(groups.get(name, ())))
-            chip.setAccessibleName(f"Protect {name}")
-            chip.setToolTip(hints.plain(f"Press to mark “{name}” as protected"))
             chip.toggled.connect(partial(self._press, name))
             self.chips[name] = chip
             self._suggestions.addWidget(chip, place // 4, 1 + place % 4)

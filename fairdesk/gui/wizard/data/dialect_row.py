@@ -6,11 +6,12 @@ import codecs
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from fairdesk.data.table import Dialect, Source
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Fold, bounded, calm, labelled
+from fairdesk.gui.kit.fields import choice, label_of, labelled, line, offer
+from fairdesk.gui.kit.parts import Fold
 
 _DELIMITERS = {",": "Comma  ,", ";": "Semicolon  ;", "\t": "Tab", "|": "Bar  |", " ": "Space"}
 _ENCODINGS = {
@@ -44,30 +45,18 @@ class DialectRow(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.delimiter, self.encoding, self.decimal = QComboBox(), QComboBox(), QComboBox()
-        for combo, entries in (
-            (self.delimiter, _DELIMITERS),
-            (self.encoding, _ENCODINGS),
-            (self.decimal, _DECIMALS),
-        ):
-            for value, words in entries.items():
-                combo.addItem(words, value)
-        self.table = QComboBox()
-        for combo in (self.delimiter, self.encoding, self.decimal, self.table):
-            bounded(combo, 7)
-            calm(combo)
-        for combo in (self.delimiter, self.encoding, self.decimal):
-            combo.activated.connect(self.changed)
-        self.table.activated.connect(self.table_chosen)
-        self.missing = QLineEdit()
-        self.missing.setPlaceholderText("empty cells only")
+        self.delimiter, self.encoding, self.decimal = (
+            choice([(text, key) for key, text in each.items()], letters=7, run=self.changed.emit)
+            for each in (_DELIMITERS, _ENCODINGS, _DECIMALS)
+        )
+        self.table = choice(letters=7, run=self.table_chosen.emit)
+        self.missing = line(prompt="empty cells only")
         self.missing.setToolTip("Cell contents that mean “missing”, separated by commas")
         self.missing.editingFinished.connect(self.changed)
         self.header = QCheckBox("First row &has column names")
         self.header.setAccessibleName("First row has column names")
         self.header.toggled.connect(self.changed)
-        self._table_label = QLabel("Shee&t")
-        self._table_label.setBuddy(self.table)
+        self._table_label = label_of("Shee&t", self.table)
         self._table_box = layouts.panel(self._table_label, self.table, spacing=theme.TIGHT)
         self._table_box.hide()
         self._text_only = layouts.strip(
@@ -121,10 +110,7 @@ class DialectRow(QWidget):
         word = "Sheet" if dialect.format == "excel" else "Table"
         self._table_label.setText(f"{word} o&f the file")
         self.table.setAccessibleName(f"{word} of the file")
-        self.table.clear()
-        for name in source.tables:
-            self.table.addItem(name, name)
-        self.table.setCurrentIndex(self.table.findData(dialect.table))
+        offer(self.table, source.tables, dialect.table)
         self.fold.button.setText(self._read_as())
 
     def _read_as(self) -> str:

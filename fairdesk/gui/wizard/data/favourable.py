@@ -10,7 +10,8 @@ from fairdesk.data.table import Column, Kind
 from fairdesk.gui.forms.dialogs import ValuesDialog
 from fairdesk.gui.forms.options import NumberField
 from fairdesk.gui.kit import hints, layouts, theme
-from fairdesk.gui.kit.parts import Choice, bounded, calm, short
+from fairdesk.gui.kit.fields import Choice, bounded
+from fairdesk.gui.kit.parts import short
 
 #: Comparisons with a number, in words.
 COMPARISONS = {">=": "At least…", "<=": "At most…", ">": "More than…", "<": "Less than…"}
@@ -44,13 +45,11 @@ class FavourableField(QWidget):
         self.number = NumberField()
         self.number.setAccessibleName("Limit of the favourable outcome")
         self.number.valueChanged.connect(self._compare)
-        calm(self.combo, self.number)
         self.number.hide()
         self.either = (QPushButton(), QPushButton())
         together = QButtonGroup(self)
         for place, button in enumerate(self.either):
             button.setCheckable(True)
-            button.setAutoDefault(False)
             button.hide()
             together.addButton(button, place)
         together.idClicked.connect(lambda place: self._say(self._values[place]))

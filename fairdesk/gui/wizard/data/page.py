@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
 from fairdesk.app.plan import TEXT
 from fairdesk.data.columns.derived import grouped
@@ -19,18 +19,15 @@ from fairdesk.data.table import Column, Dialect, Kind, Table
 from fairdesk.errors import DataError, FairDeskError
 from fairdesk.gui.forms.dialogs import CellsDialog
 from fairdesk.gui.kit import hints, layouts, theme
-from fairdesk.gui.kit.dropping import Sort, filter_of
+from fairdesk.gui.kit.dropping import Sort, ask_folder, ask_open, filter_of
+from fairdesk.gui.kit.fields import Choice, bounded, choice, labelled
 from fairdesk.gui.kit.parts import (
     Card,
-    Choice,
     DropZone,
     Elided,
     Stack,
-    bounded,
-    calm,
     clear,
     heading,
-    labelled,
     push_button,
     quiet,
     scrolled,
@@ -227,17 +224,14 @@ class DataPage(Page):
         return layouts.row(layouts.grow(names), other, folder, spacing=theme.GAP)
 
     def _question(self) -> Card:
-        card = Card(margin=theme.GAP)
-        self.person = QComboBox()
+        self.person = choice(_PEOPLE)
         self.person.setEditable(True)
-        self.person.addItems(_PEOPLE)
         self.person.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         self.person.editTextChanged.connect(self._answer_person)
         self.label, self.good = bounded(Choice("Choose a column…")), FavourableField()
         self.favourable = self.good.combo
         self.label.activated.connect(self._answer_label)
         self.good.chosen.connect(self._answer_favourable)
-        calm(self.person, self.label)
         row = layouts.row(spacing=theme.WIDE)
         for text, field, stretch in (
             ("Each row is &one…", self.person, 2),
@@ -248,29 +242,20 @@ class DataPage(Page):
             place.addStretch(1)  # fields of other heights keep their tops in line
             row.addLayout(place, stretch)
         self.favourable.setAccessibleName(self.good.accessibleName())
-        card.body.addLayout(row)
         self._outcome = quiet()
-        card.body.addWidget(self._outcome)
-        return card
+        return Card(row, self._outcome, margin=theme.GAP)
 
     # -- reading ------------------------------------------------------------------------------
 
     def _choose(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self,
-            "Choose the data",
-            self.desk.settings.folder("data"),
-            filter_of(Sort.DATA, "Tables"),
-        )
-        if name:
-            self.load(Path(name))
+        folder, kinds = self.desk.settings.folder("data"), filter_of(Sort.DATA, "Tables")
+        if (path := ask_open(self, "Choose the data", folder, kinds)) is not None:
+            self.load(path)
 
     def _choose_folder(self) -> None:
-        name = QFileDialog.getExistingDirectory(
-            self, "Choose the folder with the parts of a table", self.desk.settings.folder("data")
-        )
-        if name:
-            self.load(Path(name))
+        title = "Choose the folder with the parts of a table"
+        if (path := ask_folder(self, title, self.desk.settings.folder("data"))) is not None:
+            self.load(path)
 
     def _dialect(self) -> Dialect:
         """Return how the file is to be read, as the controls say."""

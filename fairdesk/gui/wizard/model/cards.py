@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QGridLayout, QRadioButton, QWidget
+from PySide6.QtWidgets import QRadioButton, QWidget
 
 from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.gui.kit import hints, layouts, theme
@@ -43,14 +43,9 @@ class WaysCard(Card):
     chosen = Signal(object)
 
     def __init__(self, title: str, text: str) -> None:
-        super().__init__(tone="notice", margin=theme.GAP)
-        self.body.addWidget(heading(title))
-        self.body.addWidget(quiet(f"{text} Your choice is recorded in the audit."))
-        self._lines = QGridLayout()
-        self._lines.setHorizontalSpacing(theme.WIDE)
-        self._lines.setVerticalSpacing(theme.TIGHT)
-        self._lines.setColumnStretch(0, 1)
-        self.body.addLayout(self._lines)
+        self._lines = layouts.grid(across=theme.WIDE, down=theme.TIGHT, stretches=(1,))
+        said = quiet(f"{text} Your choice is recorded in the audit.")
+        super().__init__(heading(title), said, self._lines, tone="notice", margin=theme.GAP)
         self._choices: list[tuple[QRadioButton, object]] = []
         self.hide()
 
@@ -152,9 +147,7 @@ class NumberingCard(WaysCard):
             f"The audit cannot start before. {numbering.CAVEAT}",
         )
         self.as_now = push_button(
-            "Con&firm all as they are now",
-            lambda: self.chosen.emit(Confirmed(self._guessed)),
-            auto_default=False,
+            "Con&firm all as they are now", lambda: self.chosen.emit(Confirmed(self._guessed))
         )
         self.body.addLayout(layouts.row(self.as_now, layouts.stretch()))
         self._guessed: tuple[str, ...] = ()
@@ -223,7 +216,7 @@ class TrustCard(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._what = heading("")
-        self._sha256 = Words()
+        self._sha256 = Words(selectable=True)
         self._sha256.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._sha256.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
@@ -233,27 +226,21 @@ class TrustCard(QWidget):
         self._names = layouts.column(spacing=theme.TIGHT)
         self._held = layouts.column(spacing=theme.TIGHT)
         self.button = push_button(
-            "I &trust this file", lambda: self.trusted.emit(self._sha256.text()), auto_default=False
+            "I &trust this file", lambda: self.trusted.emit(self._sha256.text())
         )
         self.choose = push_button("&Choose another file…", self.other)
-        row = layouts.row(self.button, self.choose, layouts.stretch())
-        card = Card(tone="notice")
-        card.body.setSpacing(theme.GAP)
-        card.body.addWidget(self._what)
-        card.body.addWidget(Words(_PROGRAM))
-        card.body.addWidget(quiet("Its SHA-256 hash, to compare with the sender’s:"))
-        card.body.addWidget(self._sha256)
-        card.body.addWidget(
-            quiet("Your choice is remembered for exactly this file and recorded in the report.")
+        card = Card(
+            *(self._what, Words(_PROGRAM)),
+            quiet("Its SHA-256 hash, to compare with the sender’s:"),
+            self._sha256,
+            quiet("Your choice is remembered for exactly this file and recorded in the report."),
+            layouts.row(self.button, self.choose, layouts.stretch()),
+            tone="notice",
+            spacing=theme.GAP,
         )
-        card.body.addLayout(row)
         inside = layouts.panel(
-            card,
-            heading("Names that it uses"),
-            self._names,
-            heading("How it would be confined"),
-            self._held,
-            layouts.stretch(),
+            *(card, heading("Names that it uses"), self._names),
+            *(heading("How it would be confined"), self._held, layouts.stretch()),
             margin=(0, 0, theme.GAP, 0),
             spacing=theme.GAP,
         )

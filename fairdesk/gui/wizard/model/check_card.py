@@ -5,25 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QDoubleSpinBox, QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.data.profiling.outcomes import OR
 from fairdesk.gui.forms.dialogs import NamesDialog, ValuesDialog
 from fairdesk.gui.forms.options import NumberField
 from fairdesk.gui.kit import hints, layouts, theme
-from fairdesk.gui.kit.parts import (
-    Card,
-    Choice,
-    Words,
-    bounded,
-    calm,
-    clear,
-    heading,
-    labelled,
-    push_button,
-    quiet,
-    short,
-)
+from fairdesk.gui.kit.fields import Choice, bounded, decimal, label_of, labelled
+from fairdesk.gui.kit.parts import Card, Words, clear, heading, push_button, quiet, short
 from fairdesk.gui.wizard.data.favourable import COMPARISONS
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.decisions.favourable import Answer, sign_of
@@ -57,20 +46,14 @@ class AnswerField(QWidget):
         self._good = ""
         self.combo = bounded(Choice("Choose a decision…"))
         self.combo.activated.connect(self._choose)
-        self.threshold = QDoubleSpinBox()
-        self.threshold.setDecimals(3)
-        self.threshold.setRange(0.001, 0.999)
-        self.threshold.setSingleStep(0.01)
+        self.threshold = decimal(0.001, 0.999, 0.5, changed=self._move, digits=3)
         self.threshold.setKeyboardTracking(False)
-        self.threshold.valueChanged.connect(self._move)
         self.estimate = NumberField()
         self.estimate.valueChanged.connect(self._move)
-        calm(self.combo, self.threshold, self.estimate)
         self._by_score = layouts.panel(labelled("Decision threshold (abo&ve)", self.threshold))
         self._by_estimate = layouts.panel(labelled("This n&umber", self.estimate))
-        self._label = QLabel()
-        self._label.setBuddy(self.combo)
-        self.naming = push_button("Name the d&ecisions…", self._name, auto_default=False)
+        self._label = label_of("", self.combo)
+        self.naming = push_button("Name the d&ecisions…", self._name)
         self._names: tuple[str, ...] = ()
         both = layouts.row(layouts.grow(self.combo), self.naming, spacing=theme.NEAR)
         choosing = layouts.column(self._label, both, spacing=theme.TIGHT)
@@ -127,9 +110,7 @@ class AnswerField(QWidget):
         hinted = self._card.hints.classes
         offered = hinted if len(hinted) == len(self._card.classes) else ()
         dialog = NamesDialog(self._card.classes, self._names or offered, self)
-        accepted = dialog.exec()
-        dialog.deleteLater()
-        if accepted:
+        if dialog.answered():
             self.named.emit(dialog.names())
 
     def _choose(self) -> None:
@@ -146,9 +127,7 @@ class AnswerField(QWidget):
                 self,
                 most=len(classes) - 1,
             )
-            accepted = dialog.exec()
-            dialog.deleteLater()
-            if not accepted:
+            if not dialog.answered():
                 self.combo.setCurrentIndex(self.combo.findData(self._good))
                 return
             self._good = OR.join(dialog.values())
@@ -170,6 +149,10 @@ class AnswerField(QWidget):
 
 #: So many problems are shown one by one, each cut after so many letters: names can be long.
 _PROBLEMS, _LETTERS = 6, 400
+_MAP = (
+    "Choose the source of each input below, or add the preprocessing file that was saved with the "
+    "model."
+)
 #: So many decisions are listed with their shares.
 _DECISIONS = 5
 
@@ -192,11 +175,8 @@ class ProblemsCard(Card):
         self.setVisible(bool(problems))
         if not problems:
             return
-        self.body.addWidget(
-            heading(
-                "The model cannot be tested yet" if fed else "These decisions cannot be used yet"
-            )
-        )
+        lead = "The model cannot be tested yet" if fed else "These decisions cannot be used yet"
+        self.body.addWidget(heading(lead))
         for sentence in problems[:_PROBLEMS]:
             shown = Words(f"!  {short(sentence, _LETTERS)}")
             shown.setToolTip(hints.plain(sentence))
@@ -204,12 +184,7 @@ class ProblemsCard(Card):
         if len(problems) > _PROBLEMS:
             self.body.addWidget(quiet(f"and {len(problems) - _PROBLEMS} more"))
         if fed:
-            self.body.addWidget(
-                quiet(
-                    "Choose the source of each input below, or add the preprocessing file "
-                    "that was saved with the model."
-                )
-            )
+            self.body.addWidget(quiet(_MAP))
         self.setAccessibleName(" ".join(problems))
 
 
@@ -223,23 +198,16 @@ class CheckCard(Card):
     """
 
     def __init__(self) -> None:
-        super().__init__(margin=theme.GAP)
-        self._agreement = Words(size=1.08)
-        self._more = quiet()
+        self._agreement, self._more = Words(size=1.08), quiet()
         self.answer = AnswerField()
         left = layouts.column(self._agreement, self._more, spacing=theme.NEAR)
-        across = layouts.row(layouts.grow(left), spacing=theme.PAGE)
-        across.setAlignment(left, Qt.AlignmentFlag.AlignTop)
         self._confusion_box = QWidget()
-        self._confusion = QGridLayout(self._confusion_box)
-        self._confusion.setContentsMargins(0, 0, 0, 0)
-        self._confusion.setHorizontalSpacing(theme.WIDE)
-        self._confusion.setVerticalSpacing(theme.TIGHT)
-        across.addWidget(self._confusion_box, 0, Qt.AlignmentFlag.AlignTop)
-        self.body.addLayout(across)
-        self.body.addWidget(self.answer)
+        self._confusion = layouts.grid(on=self._confusion_box, across=theme.WIDE, down=theme.TIGHT)
+        table = layouts.at(self._confusion_box, Qt.AlignmentFlag.AlignTop)
+        across = layouts.row(layouts.grow(left), table, spacing=theme.PAGE)
+        across.setAlignment(left, Qt.AlignmentFlag.AlignTop)
         self._warnings = layouts.column()
-        self.body.addLayout(self._warnings)
+        super().__init__(across, self.answer, self._warnings, margin=theme.GAP)
 
     def show_check(self, state: WizardState, notes: Sequence[str]) -> None:
         """Show what the model answered to the rows, its warnings, and notes on how it is fed."""

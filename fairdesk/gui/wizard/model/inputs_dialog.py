@@ -7,14 +7,10 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QLineEdit,
-    QPushButton,
-    QSpinBox,
     QTableWidget,
     QTableWidgetItem,
     QTabWidget,
@@ -25,15 +21,15 @@ from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Choice, Words, bounded, calm, clear, push_button, quiet, short
-from fairdesk.gui.kit.tables import RIGHT
+from fairdesk.gui.kit.fields import Choice, bounded, choice, label_of, line, offer, whole
+from fairdesk.gui.kit.parts import Words, clear, push_button, quiet, short
+from fairdesk.gui.kit.tables import RIGHT, TextTable
 from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.model.mapping_table import (
     HOW,
     MADE_FROM,
     ChoiceDelegate,
     MappingModel,
-    PlainTable,
     grid,
     on_enter,
 )
@@ -81,14 +77,11 @@ class InputDialog(FormDialog):
         self.column.addItems(columns)
         self.column.activated.connect(self._choose_column)
         self.way = Choice("Choose…")
-        for way, label in WAYS.items():
-            self.way.addItem(label, way)
-        self.way.addItem(_ONE, _ONE)
-        self.way.addItem(_CONSTANT, How.CONSTANT)
+        ways = ((label, way) for way, label in WAYS.items())
+        offer(self.way, (*ways, (_ONE, _ONE), (_CONSTANT, How.CONSTANT)))
         self.way.activated.connect(self._choose_way)
-        self.value = bounded(QComboBox(), 24)
-        self.value.activated.connect(self._choose_value)
-        self.constant = QLineEdit()
+        self.value = choice(letters=24, run=self._choose_value)
+        self.constant = line()
         self.constant.editingFinished.connect(self._choose_constant)
         self.codes = QTableWidget(0, 2)
         self.codes.setHorizontalHeaderLabels(["Value in the data", "Number"])
@@ -99,9 +92,7 @@ class InputDialog(FormDialog):
         self._more_codes = quiet()
         self._steps = layouts.column(spacing=theme.TIGHT)
         self.add_step = push_button(
-            "Add an &arithmetic step",
-            lambda: self._set_steps((*self._then(), Step("subtract", 0))),
-            auto_default=False,
+            "Add an &arithmetic step", lambda: self._set_steps((*self._then(), Step("subtract", 0)))
         )
         self._told = Words(strong=True)
         self._form = QFormLayout()
@@ -276,17 +267,6 @@ class InputDialog(FormDialog):
             self._steps.addLayout(self._step(place, step))
 
     def _step(self, place: int, step: Step) -> QHBoxLayout:
-        operation = QComboBox()
-        for key, label in OPERATIONS.items():
-            operation.addItem(label, key)
-        operation.setCurrentIndex(operation.findData(step.op))
-        operation.setAccessibleName(f"Step {place + 1}")
-        number = QLineEdit(repr(step.by))
-        number.setAccessibleName(f"Number of step {place + 1}")
-        take = QPushButton("Remove")
-        take.setAutoDefault(False)
-        take.setAccessibleName(f"Remove step {place + 1}")
-
         def changed() -> None:
             if self._filling:
                 return
@@ -301,13 +281,14 @@ class InputDialog(FormDialog):
                 steps[place] = new
                 self._set_steps(tuple(steps))
 
-        operation.activated.connect(changed)
+        def drop() -> None:
+            self._set_steps(tuple(each for i, each in enumerate(self._then()) if i != place))
+
+        ways = [(label, key) for key, label in OPERATIONS.items()]
+        operation = choice(ways, f"Step {place + 1}", chosen=step.op, run=changed)
+        number = line(repr(step.by), f"Number of step {place + 1}")
         number.editingFinished.connect(changed)
-        take.clicked.connect(
-            lambda: self._set_steps(
-                tuple(each for i, each in enumerate(self._then()) if i != place)
-            )
-        )
+        take = push_button("Remove", drop, name=f"Remove step {place + 1}")
         return layouts.row(QLabel(f"{place + 1}."), operation, layouts.grow(number), take)
 
 
@@ -321,9 +302,7 @@ def asked_for_input(
 ) -> Fed | None:
     """Ask how an input is made; gives nothing when the auditor does not want to change it."""
     dialog = InputDialog(fed, position, card, table, columns, parent)
-    accepted = dialog.exec()
-    dialog.deleteLater()
-    return dialog.fed if accepted else None
+    return dialog.fed if dialog.answered() else None
 
 
 #: So many inputs are shown at least and at most before their table scrolls by itself.
@@ -358,7 +337,6 @@ class InputTabs(QTabWidget):
         for place, share in ((0, 150), (MADE_FROM, 170), (HOW + 1, 140)):
             head.setSectionResizeMode(place, QHeaderView.ResizeMode.Interactive)
             head.resizeSection(place, share)
-        self.mapping_view.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 14)
         self.mapping_view.doubleClicked.connect(
             lambda index: self.change.emit(index.row()) if index.column() >= HOW else None
         )
@@ -371,31 +349,19 @@ class InputTabs(QTabWidget):
             ),
         )
         self.change_button = push_button(
-            "C&hange this input…",
-            lambda: self.change.emit(self.mapping_view.currentIndex().row()),
-            auto_default=False,
+            "C&hange this input…", lambda: self.change.emit(self.mapping_view.currentIndex().row())
         )
-        self.row = QSpinBox()
-        self.row.setMinimum(1)
+        self.row = whole(1, 1, 1, "Data row to show", self.show_row)
         self.row.setKeyboardTracking(False)
         self.row.setMaximumWidth(130)
-        calm(self.row)
-        self.row.valueChanged.connect(self.show_row)
         self.row_answer = Words(tone="quiet", wrap=False)
-        which = QLabel("Data &row to show:")
-        which.setBuddy(self.row)
-        self.row.setAccessibleName("Data row to show")
         foot = layouts.row(
-            self.change_button,
-            layouts.stretch(),
-            which,
-            self.row,
-            self.row_answer,
+            *(self.change_button, layouts.stretch(), label_of("Data &row to show:", self.row)),
+            *(self.row, self.row_answer),
             spacing=theme.GAP,
         )
         made = layouts.panel(layouts.grow(self.mapping_view), foot, spacing=theme.NEAR)
-        self._rows = PlainTable()
-        self.rows_view = grid(self._rows, "The first rows with the model’s outputs")
+        self.rows_view = TextTable("The first rows with the model’s outputs", most=0)
         self.setDocumentMode(True)
         self.addTab(made, "&Input mapping")
         self.addTab(self.rows_view, "The &first rows")
@@ -416,20 +382,20 @@ class InputTabs(QTabWidget):
         """Show the first rows with the answers that the model gave them."""
         state, proof = self._desk.state, self._desk.state.proof
         if proof is None:
-            self._rows.show_cells((), ())
+            self.rows_view.show_rows((), header=())
             return
         card, mapping = state.card, state.mapping
         if card is None or mapping is None:
             return
         decided = mapping.decisions(card)[mapping.favourable_class]
-        self._rows.show_cells(
-            (state.label, "Model decision", f"{score_name(card)} of “{decided}”", *proof.inputs),
+        score = f"{score_name(card)} of “{decided}”"
+        self.rows_view.show_rows(
             [
                 (row.label, row.prediction, _number(row, mapping, card), *map(_sent, row.sent))
                 for row in proof.sample
             ],
+            header=(state.label, "Model decision", score, *proof.inputs),
         )
-        self.rows_view.resizeColumnsToContents()
 
     def show_row(self) -> None:
         """Show what is sent for the chosen row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import cast
 
 from PySide6.QtCore import (
@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.gui.kit import hints, theme
-from fairdesk.gui.kit.tables import LEFT, Index, Padded, TableModel
+from fairdesk.gui.kit.tables import LEFT, Index, TableModel, read_only
 from fairdesk.models.model import Input
 from fairdesk.wording.words import how_made
 
@@ -192,39 +192,6 @@ class ChoiceDelegate(QStyledItemDelegate):
         self.closeEditor.emit(combo)
 
 
-class PlainTable(TableModel):
-    """A small table of texts."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._heads: Sequence[str] = ()
-        self._cells: Sequence[Sequence[str]] = ()
-
-    def show_cells(self, heads: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
-        """Show texts: one head per column."""
-        self.beginResetModel()
-        self._heads, self._cells = heads, cells
-        self.endResetModel()
-
-    def size(self) -> tuple[int, int]:
-        """Return how many texts there are down and across."""
-        return len(self._cells), len(self._heads)
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Return the heads, and the rows' numbers."""
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        return self._heads[section] if orientation == Qt.Orientation.Horizontal else section + 1
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a text."""
-        if role == Qt.ItemDataRole.DisplayRole and index.isValid():
-            return self._cells[index.row()][index.column()]
-        return None
-
-
 class _PageFirst(QObject):
     """Lets the wheel scroll the page that a table is in, and the table where the page stops.
 
@@ -283,18 +250,11 @@ def grid(model: QAbstractTableModel, name: str) -> QTableView:
     """Make a view of a table, named for all readers."""
     view = QTableView()
     view.setModel(model)
-    view.setItemDelegate(Padded(view))
-    view.verticalHeader().hide()
-    view.setAccessibleName(name)
-    view.setShowGrid(False)
-    view.setAlternatingRowColors(True)
+    read_only(view, name, line=14, single=True)
+    view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectItems)
     view.setWordWrap(False)
-    view.setTabKeyNavigation(False)
     view.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-    view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-    view.horizontalHeader().setHighlightSections(False)
     view.horizontalHeader().setDefaultAlignment(LEFT)
     view.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-    view.verticalHeader().setDefaultSectionSize(view.fontMetrics().height() + 12)
     _PageFirst(view)
     return view

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QComboBox, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.dropping import dropped
-from fairdesk.gui.kit.parts import (
-    Elided,
-    Fold,
-    Words,
-    bounded,
-    clear,
-    in_order,
-    labelled,
-    push_button,
-    quiet,
-    short,
-)
+from fairdesk.gui.kit.fields import bounded, labelled
+from fairdesk.gui.kit.parts import Elided, Fold, Words, clear, in_order, push_button, quiet, short
 from fairdesk.gui.wizard.model.cards import NumberingCard, PreparingCard, held
 from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
 from fairdesk.gui.wizard.model.inputs_dialog import Fed, InputTabs
@@ -62,18 +53,15 @@ class CompanionRow(QWidget):
         super().__init__()
         self.setAcceptDrops(True)
         self._chips = layouts.row(spacing=theme.NEAR)
-        self.add = push_button("A&dd a file…", self.wanted, auto_default=False)
-        self.add.setToolTip(
-            "A scaler, encoders, or the list of the model’s inputs, where they were saved in "
-            "files of their own"
+        tip = (
+            "A scaler, encoders, or the list of the model’s inputs, where they were saved in files "
+            "of their own"
         )
+        self.add = push_button("A&dd a file…", self.wanted, tip=tip)
         self._none = Words("none", tone="quiet", wrap=False)
         layouts.row(
             Words("Companion files:", tone="quiet", wrap=False),
-            self._none,
-            self._chips,
-            self.add,
-            layouts.stretch(),
+            *(self._none, self._chips, self.add, layouts.stretch()),
             on=self,
             spacing=theme.NEAR,
         )
@@ -82,32 +70,23 @@ class CompanionRow(QWidget):
         """Show the files, and those next to the model that can be added."""
         clear(self._chips)
         self._none.setVisible(not paths)
-        chips = [self._chip(path) for path in paths]
-        chips += [self._offer(path) for path in beside]
-        for chip in chips:
+        chips = []
+        for path, there in (*((each, True) for each in paths), *((each, False) for each in beside)):
+            text = f"{short(path.name, 28)}  ✕" if there else f"Use {short(path.name, 28)}"
+            does = self.removed if there else self.added
+            tip = (
+                "Remove {}" if there else "{} holds a scaler or an encoder, and is not used: add it"
+            )
+            chip = push_button(text.replace("&", "&&"), partial(self._press, does, path))
+            chip.setToolTip(hints.plain(tip.format(path)))
+            chip.setAccessibleName(f"Remove {path.name}" if there else "")
             self._chips.addWidget(chip)
+            chips.append(chip)
         in_order(*chips, self.add)
 
-    def _chip(self, path: Path) -> QPushButton:
-        chip = push_button(
-            f"{short(path.name, 28)}  ✕".replace("&", "&&"),
-            lambda _checked=False: self.removed.emit(path),
-            auto_default=False,
-        )
-        chip.setToolTip(hints.plain(f"Remove {path}"))
-        chip.setAccessibleName(f"Remove {path.name}")
-        return chip
-
-    def _offer(self, path: Path) -> QPushButton:
-        chip = push_button(
-            f"Use {short(path.name, 28)}".replace("&", "&&"),
-            lambda _checked=False: self.added.emit(path),
-            auto_default=False,
-        )
-        chip.setToolTip(
-            hints.plain(f"{path} holds a scaler or an encoder, and is not used: add it")
-        )
-        return chip
+    @staticmethod
+    def _press(does: SignalInstance, path: Path, _on: bool = False) -> None:  # noqa: FBT001,FBT002 - Qt's
+        does.emit(path)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
         """Take one file."""
@@ -154,14 +133,9 @@ class OpenedPart(QWidget):
         self.problems = ProblemsCard()
         self.held = Fold("Restrictions of the model &process on this computer")
         layouts.column(
-            self._file_row(),
-            self.problems,
-            self.check,
-            self.numbering,
-            self.preparing,
-            layouts.grow(self.tabs),
-            self.held,
-            layouts.stretch(0),  # takes the room while there are no tabs
+            *(self._file_row(), self.problems, self.check, self.numbering, self.preparing),
+            # the last takes the room while there are no tabs
+            *(layouts.grow(self.tabs), self.held, layouts.stretch(0)),
             on=self,
             margin=(0, 0, theme.TIGHT, 0),
             spacing=theme.GAP,
@@ -173,12 +147,8 @@ class OpenedPart(QWidget):
         names = layouts.column(self._name, self.about, spacing=theme.TIGHT)
         self.other = push_button("&Choose another file…", self.another)
         self.leave = push_button("Choose a model or another co&lumn", self.left)
-        row = layouts.row(
-            layouts.grow(names),
-            layouts.at(self.other, Qt.AlignmentFlag.AlignTop),
-            layouts.at(self.leave, Qt.AlignmentFlag.AlignTop),
-            spacing=theme.GAP,
-        )
+        buttons = (layouts.at(each, Qt.AlignmentFlag.AlignTop) for each in (self.other, self.leave))
+        row = layouts.row(layouts.grow(names), *buttons, spacing=theme.GAP)
         self.files = CompanionRow()
         self.output = bounded(QComboBox(), 16)
         self._outputs = layouts.panel(labelled("Model &output used for the decision", self.output))

@@ -19,7 +19,8 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, system_errors
 from fairdesk.file_types import MODEL_FORMATS
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.parts import Banner, Card, Choice, DropZone, bounded, calm, labelled, quiet
+from fairdesk.gui.kit.fields import Choice, bounded, labelled
+from fairdesk.gui.kit.parts import Banner, Card, DropZone, quiet
 from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.page import Desk
 from fairdesk.gui.wizard.state.wizard_state import WizardState
@@ -335,21 +336,14 @@ class EmptyPart(QWidget):
         )
         self.zone.asked.connect(self.asked)
         self.column = bounded(Choice("Choose a column…", deliberate=True), 20)
-        calm(self.column)
         self.column.activated.connect(lambda: self.taken.emit(self.column.currentText()))
-        self._without = Card(margin=theme.GAP)
-        row = layouts.row(
-            layouts.grow(
-                quiet(
-                    "Without the model, FairDesk can use its decisions in a column of the "
-                    "data: groups can be compared and a report written. Methods that query "
-                    "the model need the model itself."
-                )
-            ),
-            labelled("Column with its &decisions", self.column),
-            spacing=theme.WIDE,
+        said = quiet(
+            "Without the model, FairDesk can use its decisions in a column of the data: groups can "
+            "be compared and a report written. Methods that query the model need the model itself."
         )
-        self._without.body.addLayout(row)
+        decisions = labelled("Column with its &decisions", self.column)
+        row = layouts.row(layouts.grow(said), decisions, spacing=theme.WIDE)
+        self._without = Card(row, margin=theme.GAP)
         layouts.column(layouts.grow(self.zone), self._without, on=self, spacing=theme.GAP)
 
     def show_columns(self, state: WizardState) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import DataError, FairDeskError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.dropping import Sort, filter_of
+from fairdesk.gui.kit.dropping import Sort, ask_open, filter_of
 from fairdesk.gui.kit.parts import (
     Busy,
     Card,
@@ -87,13 +87,13 @@ class ModelPage(Page):
         self._trust = TrustCard()
         self._trust.trusted.connect(self.opener.trust)
         self._trust.other.connect(self._choose)
-        self._stack = QStackedWidget()
         self._empty = EmptyPart()
         self._empty.asked.connect(self._choose)
         self._empty.taken.connect(self._take_predictions)
         self.column = self._empty.column
-        for part in (self._empty, self._trust, self._opened_part(), self._opening_part()):
-            self._stack.addWidget(part)
+        middle = layouts.row(layouts.stretch(), self.opening, layouts.stretch())
+        opening = Card(layouts.stretch(), middle, layouts.stretch(), margin=theme.PAGE)
+        self._stack = layouts.stack(self._empty, self._trust, self._opened_part(), opening)
         self.body.addWidget(self._stack, 1)
         self.beside_title.insertWidget(1, self._busy)
 
@@ -202,14 +202,6 @@ class ModelPage(Page):
 
     # -- building -----------------------------------------------------------------------------
 
-    def _opening_part(self) -> QWidget:
-        part = Card(margin=theme.PAGE)
-        row = layouts.row(layouts.stretch(), self.opening, layouts.stretch())
-        part.body.addStretch(1)
-        part.body.addLayout(row)
-        part.body.addStretch(1)
-        return part
-
     def _opened_part(self) -> QWidget:
         self.opened = OpenedPart(self.desk)
         self.opened.another.connect(self._choose)
@@ -229,14 +221,9 @@ class ModelPage(Page):
     # -- opening ------------------------------------------------------------------------------
 
     def _choose(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self,
-            "Choose the model",
-            self.desk.settings.folder("model"),
-            filter_of(Sort.MODEL, "Models"),
-        )
-        if name:
-            self.load(Path(name))
+        start, kinds = self.desk.settings.folder("model"), filter_of(Sort.MODEL, "Models")
+        if path := ask_open(self, "Choose the model", start, kinds):
+            self.load(path)
 
     def _begin(self) -> None:
         """Let go of what was open: another model is being opened."""
@@ -344,14 +331,12 @@ class ModelPage(Page):
     # -- files beside it ----------------------------------------------------------------------
 
     def _choose_companion(self) -> None:
-        name, _ = QFileDialog.getOpenFileName(
-            self,
-            "Choose a companion file",
-            self.desk.settings.folder("model"),
-            "Scalers, encoders, lists (*.pkl *.joblib *.skops *.json *.txt *.csv);;All files (*)",
+        kinds = (
+            "Scalers, encoders, lists (*.pkl *.joblib *.skops *.json *.txt *.csv);;All files (*)"
         )
-        if name:
-            self.opener.add(Path(name))
+        start = self.desk.settings.folder("model")
+        if path := ask_open(self, "Choose a companion file", start, kinds):
+            self.opener.add(path)
 
     def _choose_output(self) -> None:
         self.opener.open_again(output=self.opened.output.currentText())

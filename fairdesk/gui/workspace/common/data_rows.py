@@ -15,8 +15,8 @@ from fairdesk.data.domain.attributes import encode
 from fairdesk.data.table import Table
 from fairdesk.groups.tabular.rules import members
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.kit.threads import Soon
-from fairdesk.gui.wizard.model.mapping_table import PlainTable, grid
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.proofs import Conditions
 from fairdesk.wording import words
@@ -82,10 +82,10 @@ class RowsInside(QWidget):
         self._session = session
         self._wanted: Conditions | None = None
         self._count, self._banner = parts.quiet(), parts.Banner()
-        self.rows = PlainTable()
-        self.table = grid(self.rows, "Individuals in the subgroup")
-        self.table.setAccessibleDescription(
-            "Arrow keys move; Escape returns to the list of subgroups."
+        self.table = TextTable(
+            "Individuals in the subgroup",
+            description="Arrow keys move; Escape returns to the list of subgroups.",
+            most=_HIGH,
         )
         layouts.column(self._count, self._banner, self.table, on=self, spacing=theme.TIGHT)
         self._soon = Soon(self, self._ask)
@@ -95,7 +95,7 @@ class RowsInside(QWidget):
         if conditions != self._wanted:
             self._wanted = conditions
             self._count.setText("Searching…")
-            self.rows.show_cells((), ())
+            self.table.show_rows((), header=())
             self._soon.ask()
 
     def _ask(self) -> None:
@@ -113,9 +113,5 @@ class RowsInside(QWidget):
         self._banner.clear()
         protected = {each.name for each in self._session.spec.domain.grouping}
         heads = (f"◆ {name}" if name in protected else name for name in behind.heads)
-        self.rows.show_cells([*heads], behind.cells)
+        self.table.show_rows(behind.cells, header=[*heads])
         self._count.setText(f"□ Observed: {behind.sentence()}.")
-        self.table.resizeColumnsToContents()
-        line = self.table.verticalHeader().defaultSectionSize()
-        head = self.table.horizontalHeader().sizeHint().height()
-        self.table.setFixedHeight(line * (min(len(behind.cells), _HIGH) + 1) + head)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QLayout, QPushButton, QStackedWidget, QWidget
 
@@ -13,7 +13,8 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
-from fairdesk.gui.kit import layouts, parts
+from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads import Soon
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
@@ -111,7 +112,7 @@ def report_link(
     """
     return parts.push_button(
         "Report page" if short else _WHAT,
-        lambda: session.report_wanted.emit(places()),
+        lambda: session.wishes.show_in_report.emit(places()),
         tip="Go to the page of the report that contains this; nothing is added to the report",
         name=_WHAT,
     )
@@ -275,6 +276,23 @@ class RunPage(QWidget):
         self._stack.addWidget(full)
         layouts.column(layouts.grow(self._stack), *below, on=self)
 
+    def _empty_page(
+        self,
+        names: tuple[str, str],
+        what: str,
+        begin: tuple[str, SignalInstance],
+        reasons: Iterable[str],
+    ) -> QWidget:
+        """Return what stands there without a run: what one would tell, and what begins one.
+
+        Of ``names`` the first is the page's, and stands above; it may be empty.
+        """
+        button = parts.push_button(begin[0], begin[1].emit)
+        empty = parts.empty_page(names[1], what, parts.why_not(button, reasons), button)
+        if not names[0]:
+            return empty
+        return layouts.panel(page_head(names[0]), layouts.grow(empty), margin=theme.AROUND)
+
     def open_run(self, number: int) -> None:
         """Show a run by its number."""
         self.runs.open_run(number)
@@ -316,13 +334,9 @@ class RunPage(QWidget):
         )
 
     def _tell_failure(self, run: Run, text: str, again: Callable[[], object]) -> None:
-        tell_failure(self._banner, run, text, again)
-
-
-def tell_failure(banner: parts.Banner, run: Run, text: str, again: Callable[[], object]) -> None:
-    """Say that a run failed, with a button that begins another; of any other run nothing."""
-    if run.state == "failed":
-        what = "The run failed; the results so far are kept."
-        banner.say(what, run.message, ((text, again),))
-    else:
-        banner.clear()
+        """Say that a run failed, with a button that begins another; of any other run nothing."""
+        if run.state == "failed":
+            what = "The run failed; the results so far are kept."
+            self._banner.say(what, run.message, ((text, again),))
+        else:
+            self._banner.clear()

@@ -6,17 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QDialog,
-    QDialogButtonBox,
-    QFileDialog,
-    QLineEdit,
-    QPushButton,
-    QRadioButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +17,8 @@ from fairdesk.audit.store.records import ModelFile
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_folder
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.mitigation import NAMES, write_repair
@@ -57,22 +51,16 @@ class ExportDialog(QDialog):
         self._worker: Worker | None = None
         self._written: Path | None = None
         self.setWindowTitle("Export a mitigation")
-        self.folder = QLineEdit(str(session.path.parent / f"{session.path.stem} mitigation {run}"))
-        self.choose = QPushButton("C&hoose…")
-        self.origins: dict[Provenance, QRadioButton] = {}
+        beside = session.path.parent / f"{session.path.stem} mitigation {run}"
+        self.folder = fields.line(str(beside), changed=self._tell_folder)
+        self.choose = parts.push_button("C&hoose…", self._choose)
         self.banner = parts.Banner()
         self.busy = parts.Busy()
         self.models = parts.quiet("One moment…")
-        self.buttons = QDialogButtonBox()
-        self.start = QPushButton("&Export")
-        self.show_folder = QPushButton("Show &folder")
-        self.close_ = QPushButton("Cancel")
+        self.start = parts.push_button("&Export", self._write)
+        self.show_folder = parts.push_button("Show &folder", self._show_folder)
+        self.close_ = parts.push_button("Cancel", self.reject)
         self._lay_out()
-        self.choose.clicked.connect(self._choose)
-        self.start.clicked.connect(self._write)
-        self.show_folder.clicked.connect(self._show_folder)
-        self.close_.clicked.connect(self.reject)
-        self.folder.textChanged.connect(self._tell_folder)
         self._tell_folder()
         number = trial.number
         session.store.ask(
@@ -93,64 +81,43 @@ class ExportDialog(QDialog):
     # Parts
 
     def _lay_out(self) -> None:
-        self.done_ = parts.Card(tone="tint", margin=theme.GAP)
-        self.files = parts.Words()
-        self.files.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.done_.body.addWidget(parts.Words("✓ Written", strong=True))
-        self.done_.body.addWidget(self.files)
+        self.files = parts.Words(selectable=True)
+        told = parts.Words("✓ Written", strong=True)
+        self.done_ = parts.Card(told, self.files, tone="tint", margin=theme.GAP)
         self.done_.hide()
-        self.ask_ = QWidget()
-        place = parts.labelled("&Into the folder", self.folder)
-        row = layouts.row(
-            layouts.grow(place),
-            layouts.at(self.choose, Qt.AlignmentFlag.AlignBottom),
-            spacing=theme.NEAR,
-        )
+        self.origins, origins = fields.radios(self, _PROVENANCE, "sidecar")
         self.earlier = parts.Words(
             "This folder contains an earlier export. Its files are moved to a subfolder; "
             "nothing is lost."
         )
-        form = layouts.column(
-            row,
+        self.ask_ = layouts.panel(
+            fields.with_button("&Into the folder", self.folder, self.choose),
             self.earlier,
             parts.heading("Where the origin of each augmentation row is recorded"),
-            on=self.ask_,
+            origins,
+            parts.heading("Files written"),
+            parts.Words(self._data_description()),
+            self.models,
+            layouts.stretch(),
             margin=(0, 0, theme.NEAR, 0),
             spacing=theme.GAP,
         )
-        together = QButtonGroup(self)
-        for kind, (text, hint) in _PROVENANCE.items():
-            button = QRadioButton(text)
-            button.setAccessibleDescription(hint)
-            together.addButton(button)
-            below = parts.quiet(hint)
-            below.setContentsMargins(theme.PAGE, 0, 0, 0)
-            form.addWidget(button)
-            form.addWidget(below)
-            self.origins[kind] = button
-        self.origins["sidecar"].setChecked(True)
-        form.addWidget(parts.heading("Files written"))
-        form.addWidget(parts.Words(self._data_description()))
-        form.addWidget(self.models)
-        form.addStretch(1)
-        for each in (self.start, self.close_, self.show_folder, self.choose):
-            each.setAutoDefault(False)
-        self.start.setDefault(True)
-        self.buttons.addButton(self.close_, QDialogButtonBox.ButtonRole.RejectRole)
-        self.buttons.addButton(self.show_folder, QDialogButtonBox.ButtonRole.ActionRole)
-        self.buttons.addButton(self.start, QDialogButtonBox.ButtonRole.ActionRole)
+        self.buttons = parts.answers(self.close_, self.show_folder, self.start)
         # the box shows what is put into it
         self.show_folder.hide()
-        column = self._column = QVBoxLayout(self)
-        column.setContentsMargins(theme.WIDE, theme.WIDE, theme.WIDE, theme.WIDE)
-        column.setSpacing(theme.GAP)
-        column.addWidget(parts.title(f"Export: {trial_words.trial_name(self._trial)}"))
-        column.addWidget(self.banner)
-        column.addWidget(self.done_)
         self._area = parts.scrolled(self.ask_)
-        column.addWidget(self._area, 1)
-        column.addWidget(self.busy)
-        column.addWidget(self.buttons)
+        self._column = layouts.column(
+            parts.title(f"Export: {trial_words.trial_name(self._trial)}"),
+            self.banner,
+            self.done_,
+            layouts.grow(self._area),
+            self.busy,
+            self.buttons,
+            on=self,
+            margin=theme.WIDE,
+            spacing=theme.GAP,
+        )
+        self.start.setDefault(True)
 
     def _data_description(self) -> str:
         added = self._trial.added
@@ -185,9 +152,8 @@ class ExportDialog(QDialog):
     def _choose(self) -> None:
         start = Path(self.folder.text()).expanduser()
         folder = next((each for each in (start, *start.parents) if each.is_dir()), Path.home())
-        name = QFileDialog.getExistingDirectory(self, "Choose the export folder", str(folder))
-        if name:
-            self.folder.setText(name)
+        if (chosen := ask_folder(self, "Choose the export folder", folder)) is not None:
+            self.folder.setText(str(chosen))
 
     @property
     def _folder(self) -> Path:

@@ -8,15 +8,12 @@ from functools import partial
 from typing import Final
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QButtonGroup,
     QCheckBox,
-    QComboBox,
     QDoubleSpinBox,
-    QPushButton,
     QRadioButton,
     QSpinBox,
     QWidget,
@@ -30,7 +27,7 @@ from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
 from fairdesk.gui.forms.options import OptionsForm, hint, number_field
-from fairdesk.gui.kit import hints, layouts, parts, theme
+from fairdesk.gui.kit import fields, hints, layouts, parts, theme
 from fairdesk.gui.kit.hints import HelpButton, set_topic
 from fairdesk.manual.places import option_place
 from fairdesk.models.model import Capability
@@ -131,7 +128,6 @@ def rules_of(spec: AuditSpec, runs: Iterable[RunRecord]) -> tuple[Rule, ...]:
 
 #: In less width one question stands below the other.
 _BESIDE = 780
-_MOST_SEED = 2**31 - 1
 #: Options with a place of their own in the form: numbers, each with its key, and what labels.
 _MUCH = {"most": "o", "accuracy_loss": "m"}
 _LABELS = "labels"
@@ -192,14 +188,11 @@ class RepairForm(QWidget):
         self.some = QRadioButton("Pairs of these runs:")
         self.flagged = QRadioButton("Flagged pairs only")
         self.group = QRadioButton("A subgroup found to differ from all others:")
-        self.rule = parts.bounded(QComboBox(), 24)
-        self.rule.setAccessibleName("Subgroup to mitigate")
+        self.rule = fields.choice((), "Subgroup to mitigate", letters=24)
         self.boxes: dict[int, QCheckBox] = {}
-        self.labels: dict[str, QRadioButton] = {}
         self.much: dict[str, QSpinBox | QDoubleSpinBox] = {}
-        self.seed = QSpinBox()
-        self.button = QPushButton("S&tart mitigation")
-        theme.fill(self.button)
+        self.seed = fields.seed()
+        self.button = parts.push_button("S&tart mitigation", self.start, filled=True)
         self.lacking = parts.Banner()
         self._lay_out()
         self._listen()
@@ -229,13 +222,7 @@ class RepairForm(QWidget):
         self.all.setText(f"A&ll pairs found: {words.number(total)}")
         self.flagged.setText(f"Flagged pairs only: {words.number(offer.flagged)}")
         self._list_runs()
-        kept = self.rule.currentText()
-        with QSignalBlocker(self.rule):
-            self.rule.clear()
-            self.rule.addItems([each.text for each in self._rules])
-            for place, each in enumerate(self._rules):
-                self.rule.setItemData(place, hints.plain(each.text), Qt.ItemDataRole.ToolTipRole)
-            self.rule.setCurrentIndex(max(self.rule.findText(kept), 0) if self._rules else -1)
+        fields.offer(self.rule, [(each.text, each.text, each.text) for each in self._rules])
         self._tell_rule()
         if not total and self._rules and self.all.isChecked():
             self.group.setChecked(True)
@@ -254,7 +241,7 @@ class RepairForm(QWidget):
 
     def choose_seed(self, seed: int) -> None:
         """Offer a seed."""
-        self.seed.setValue(min(seed, _MOST_SEED))
+        self.seed.setValue(min(seed, fields.MOST_SEED))
 
     @property
     def _source(self) -> str:
@@ -316,94 +303,68 @@ class RepairForm(QWidget):
         self._both.setSpacing(theme.GAP)
         for card, stretch in ((self._make_what(), 5), (self._make_labels(), 6)):
             self._both.addWidget(card, stretch)
-        row = layouts.row(self.button, layouts.stretch())
-        column = layouts.column(
-            self.lacking, self._both, self._make_much(), on=self, spacing=theme.GAP
-        )
         self.rows_only = parts.Words(_ROWS_ONLY, strong=True)
         self.rows_only.setVisible(Capability.RETRAINS not in self._spec.model.can)
-        column.addWidget(self.rows_only)
-        column.addLayout(row)
+        layouts.column(
+            *(self.lacking, self._both, self._make_much(), self.rows_only),
+            layouts.row(self.button, layouts.stretch()),
+            on=self,
+            spacing=theme.GAP,
+        )
 
     def _make_what(self) -> parts.Card:
-        card = parts.Card()
-        card.body.addWidget(parts.heading("What to mitigate"))
-        together = QButtonGroup(self)
-        self._runs = QWidget()
-        self._run_boxes = layouts.column(
-            on=self._runs, margin=(theme.PAGE, 0, 0, 0), spacing=theme.TIGHT
-        )
-        inset = layouts.row(self.rule, margin=(theme.PAGE, 0, 0, 0))
-        for button in (self.all, self.some, self.flagged, self.group):
-            together.addButton(button)
-            card.body.addWidget(button)
-            if button is self.some:
-                card.body.addWidget(self._runs)
-        card.body.addLayout(inset)
+        inset = (theme.PAGE, 0, 0, 0)
+        self._run_boxes = layouts.column(spacing=theme.TIGHT)
+        self._runs = layouts.panel(self._run_boxes, margin=inset)
+        fields.together(self, (self.all, self.some, self.flagged, self.group))
         self.all.setChecked(True)
         self._about = parts.quiet()
-        card.body.addWidget(self._about)
-        card.body.addStretch(1)
-        parts.calm(self.rule)
-        return card
+        return parts.Card(
+            parts.heading("What to mitigate"),
+            *(self.all, self.some, self._runs, self.flagged, self.group),
+            layouts.row(self.rule, margin=inset),
+            self._about,
+            layouts.stretch(),
+        )
 
     def _make_labels(self) -> parts.Card:
-        card = parts.Card()
-        heading = parts.heading("Labels of the augmentation rows")
+        heading, source = parts.heading("Labels of the augmentation rows"), self._usual[_LABELS]
         topic = option_place(PAIRS, _LABELS)
-        card.body.addLayout(layouts.row(layouts.grow(heading), HelpButton(heading.text(), topic)))
-        together = QButtonGroup(self)
-        self._sources = QWidget()
+        offered = {
+            key: (LABELS[key], mitigation_words.labels_sentence(key)) for key in source.choices
+        }
+        self.labels, column = fields.radios(self, offered, str(source.default))
+        self._sources = layouts.panel(column)
         set_topic(self._sources, topic)
-        column = layouts.column(on=self._sources, spacing=theme.TIGHT)
-        source = self._usual[_LABELS]
-        for key in source.choices:
-            button = QRadioButton(LABELS[key])
-            button.setChecked(key == source.default)
-            sentence = mitigation_words.labels_sentence(key)
-            button.setAccessibleDescription(sentence)
-            below = parts.quiet(sentence)
-            below.setContentsMargins(theme.PAGE, 0, 0, theme.TIGHT)
-            together.addButton(button)
-            column.addWidget(button)
-            column.addWidget(below)
-            self.labels[key] = button
         self._opposite = parts.Words(_OPPOSITE)
-        card.body.addWidget(self._sources)
-        card.body.addWidget(self._opposite)
-        card.body.addStretch(1)
-        return card
+        return parts.Card(
+            layouts.row(layouts.grow(heading), HelpButton(heading.text(), topic)),
+            self._sources,
+            self._opposite,
+            layouts.stretch(),
+        )
 
     def _make_much(self) -> parts.Card:
-        card = parts.Card()
-        card.body.setSpacing(theme.GAP)
-        card.body.addWidget(parts.heading("Limits"))
-        self.seed.setRange(0, _MOST_SEED)
         self._much = layouts.row(spacing=theme.PAGE)
-        card.body.addLayout(self._much)
         self.fold = parts.Fold(
             "Advan&ced: instances tested, training, comparison methods, certification"
         )
         self._options = layouts.column()
         self.fold.body.addLayout(self._options)
         self.fold.body.addLayout(
-            parts.labelled(
+            fields.labelled(
                 "Ra&ndom seed",
                 self.seed,
                 "The same seed gives the same augmentation rows and the same training.",
             )
         )
-        self.seed.setMaximumWidth(180)
-        card.body.addWidget(self.fold)
-        parts.calm(self.seed)
-        return card
+        return parts.Card(parts.heading("Limits"), self._much, self.fold, spacing=theme.GAP)
 
     def _listen(self) -> None:
         for button in (self.all, self.some, self.flagged, self.group):
             button.toggled.connect(lambda on: self._fit() if on else None)
         self.rule.activated.connect(lambda _place: self.group.setChecked(True))
         self.rule.currentIndexChanged.connect(lambda _place: self._tell_rule())
-        self.button.clicked.connect(self.start)
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put one question below the other where both do not fit beside each other."""
@@ -463,9 +424,8 @@ class RepairForm(QWidget):
             value = self._values[self.method].get(name, option.default)
             number = self.much[name] = number_field(option, value)
             number.valueChanged.connect(partial(self._set_option, name))
-            parts.calm(number)
             title = option.title.replace(key, f"&{key}", 1)
-            place = parts.labelled(
+            place = fields.labelled(
                 title, number, hint(option), topic=option_place(self.method, name)
             )
             place.addStretch(1)

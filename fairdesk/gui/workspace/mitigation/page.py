@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -17,7 +18,7 @@ from fairdesk.document.blocks import Heading
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, report_link
+from fairdesk.gui.workspace.common.run_page import EXAMPLES, Run, RunPage, report_link
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import (
     PAIRS,
@@ -77,19 +78,10 @@ class RepairPage(RunPage):
 
     Signals
     -------
-    repair : RunSpec
-        A run that mitigates is wanted.
-    search
-        A search for examples is wanted.
-    show_examples
-        The examples are to be shown.
     stands
         How the newest mitigation stands has changed: it is out of date, or no more.
     """
 
-    repair = Signal(object)
-    search = Signal()
-    show_examples = Signal()
     stands = Signal()
 
     def __init__(self, session: Session) -> None:
@@ -104,9 +96,10 @@ class RepairPage(RunPage):
         self.outdated = ""
         self._old = parts.Banner()
         self.form = RepairForm(session.spec)
-        self.form.start.connect(lambda: self.repair.emit(self.form.run()))
-        self.form.search_wanted.connect(self.search)
-        self.form.show_examples.connect(self.show_examples)
+        wishes = session.wishes
+        self.form.start.connect(lambda: wishes.mitigate.emit(self.form.run()))
+        self.form.search_wanted.connect(wishes.run_again)
+        self.form.show_examples.connect(partial(wishes.show_page.emit, EXAMPLES))
         self.fold = parts.Fold("&What to mitigate, labels, limits")
         self.said, self.models, self.model = (BlocksView(session) for _ in range(3))
         self.models.picked.connect(self._pick)

@@ -8,9 +8,8 @@ from functools import partial
 from typing import NamedTuple
 
 import msgspec
-from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers import (
     Answer,
@@ -203,131 +202,68 @@ class OverviewPage(QWidget):
     figure : Statement
         The figure that stands for the audit in a list of audits.
 
-    Signals
-    -------
-    go : str
-        A page is to be shown.
-    open_run : int
-        What a run answered is to be shown.
-    open_part : Part
-        What a part of a chart stands for is to be shown.
-    start, estimate, prove, find_groups
-        A run, one that estimates, one that certifies, or one about subgroups, is wanted.
-    repeat, go_on, compare : int
-        A run is to be made with another seed, continued, or compared.
     """
-
-    go = Signal(str)
-    open_run = Signal(int)
-    open_part = Signal(object)
-    start = Signal()
-    estimate = Signal()
-    prove = Signal()
-    find_groups = Signal()
-    repeat = Signal(int)
-    go_on = Signal(int)
-    compare = Signal(int)
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
         self._data = _Data((), None)
-        spec = session.spec
+        spec, wishes = session.spec, session.wishes
         self.cards = {each: AnswerCard(page) for each, page in _PAGES.items()}
         for asked, card in self.cards.items():
             card.opened.connect(partial(self._open, asked))
-            card.part_opened.connect(self.open_part)
+            card.part_opened.connect(wishes.show_part)
         self.board, self.figure = BoardCard(), unmeasured("")
         self._tiles = layouts.Tiles()
-        self._next_words, self._next_button = parts.Words(), QPushButton()
-        theme.fill(self._next_button)
-        self._next_button.clicked.connect(self._press)
-        self._following: Callable[[], None] = self.start.emit
-        self._runs_title, self._runs = parts.heading("Runs"), RunsTable()
-        self._runs.opened.connect(self.open_run)
-        self._runs.repeat.connect(self.repeat)
-        self._runs.go_on.connect(self.go_on)
-        self._runs.compare.connect(self.compare)
-        self._runs.chosen.connect(self._offer)
+        self._next_words = parts.Words()
+        self._next_button = parts.push_button("", self._press, filled=True)
+        self._following: Callable[[], None] = wishes.run_again.emit
+        self._runs_title = parts.heading("Runs")
+        self._runs = RunsTable(
+            wishes.repeat.emit, wishes.continue_run.emit, wishes.compare_with.emit
+        )
+        self._runs.opened.connect(self._open_row)
         self._acts = self._make_acts()
         favourable = f"Favourable outcome: {spec.label} is “{spec.favourable}”."
-        inside = QWidget()
-        layouts.column(
-            page_head(spec.title),
-            parts.quiet(favourable),
-            layouts.gap(theme.NEAR),
-            self.board,
-            self._next_step(),
-            self._tiles,
-            parts.quiet(_not_covered(spec)),
-            layouts.gap(theme.NEAR),
-            self._runs_title,
-            self._runs,
-            self._acts,
-            layouts.stretch(),
-            on=inside,
+        following = layouts.row(
+            *(parts.heading("Next step"), layouts.grow(self._next_words), self._next_button),
+            spacing=theme.GAP,
+        )
+        inside = layouts.panel(
+            *(page_head(spec.title), parts.quiet(favourable), layouts.gap(theme.NEAR)),
+            *(self.board, parts.Card(following, tone="tint"), self._tiles),
+            *(parts.quiet(_not_covered(spec)), layouts.gap(theme.NEAR)),
+            *(self._runs_title, self._runs, self._acts, layouts.stretch()),
             margin=theme.AROUND,
             spacing=theme.GAP,
         )
         layouts.column(parts.scrolled(inside), on=self)
         session.runs_changed.connect(self._renew)
         session.live_changed.connect(self._follow)
-        self._show()
-        self._ask()
+        self._renew()
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Show what has changed while the page was hidden."""
         super().showEvent(event)
         self._show()
 
-    def _next_step(self) -> QWidget:
-        card = parts.Card(tone="tint")
-        card.body.addLayout(
-            layouts.row(
-                parts.heading("Next step"),
-                layouts.grow(self._next_words),
-                self._next_button,
-                spacing=theme.GAP,
-            )
-        )
-        return card
-
     def _make_acts(self) -> QWidget:
         """Make the buttons below the runs, for the one that is chosen."""
-        acts = QWidget()
-        row = layouts.row(on=acts, spacing=theme.NEAR)
-        row.addWidget(parts.push_button("&New run…", self.start, tip="Make another run (Ctrl+R)"))
+        begin = self._session.wishes.run_again.emit
+        new = parts.push_button("&New run…", begin, tip="Make another run (Ctrl+R)")
+        texts = ("Repeat with another &seed", "&Continue", "Compare &with…")
+        self.acts = tuple(map(parts.button_of, self._runs.acts, texts))
+        keyed(*self.acts)
         self._why = parts.Words(tone="quiet", wrap=False)
-        self._repeat = QPushButton("Repeat with another &seed")
-        self._continue, self._compare = QPushButton("&Continue"), QPushButton("Compare &with…")
-        for button, act, tip in (
-            (self._repeat, self._runs.repeat_chosen, "Repeat the selected run (S)"),
-            (
-                self._continue,
-                self._runs.go_on_with_chosen,
-                "Find other pairs than the selected run has found (C)",
-            ),
-            (self._compare, self._runs.compare_chosen, "Compare the selected run with others (V)"),
-        ):
-            button.clicked.connect(act)
-            button.setToolTip(tip)
-            keyed(button)
-            row.addWidget(button)
-        row.addWidget(self._why)
-        row.addStretch(1)
-        self._offer()
-        return acts
+        self._runs.itemSelectionChanged.connect(self._tell_why)
+        self._tell_why()
+        return layouts.strip(new, *self.acts, self._why, layouts.stretch(), spacing=theme.NEAR)
 
-    def _offer(self) -> None:
-        """Enable what can be done with the selected run."""
-        self._repeat.setEnabled(self._runs.can_repeat)
-        self._continue.setEnabled(self._runs.can_go_on)
-        self._compare.setEnabled(self._runs.can_compare)
-        searched = self._runs.can_compare
-        why = "" if searched else "Only searches for pairs can be compared."
-        self._why.setText(why if self._runs.can_repeat else "Select a run first.")
-        self._why.setVisible(not searched)
-        for button in (self._repeat, self._continue, self._compare):
+    def _tell_why(self) -> None:
+        """Say why something cannot be done with the selected run."""
+        why = "Only searches for pairs can be compared." if self.acts[0].isEnabled() else ""
+        self._why.say("" if self.acts[-1].isEnabled() else why or "Select a run first.")
+        for button in self.acts:
             button.setAccessibleDescription("" if button.isEnabled() else self._why.text())
 
     def _renew(self) -> None:
@@ -403,7 +339,7 @@ class OverviewPage(QWidget):
                 "can also test whether decisions about individuals depend on a protected attribute."
             )
             self._next_button.setText("See the groups")
-            self._following = lambda: self.go.emit(GROUPS)
+            self._following = partial(self._session.wishes.show_page.emit, GROUPS)
             return
 
         def known(asked: Question) -> bool:
@@ -423,12 +359,13 @@ class OverviewPage(QWidget):
         self._next_words.setText(following.words)
         self._next_button.setText(following.button)
         self._next_button.setVisible(bool(following.button))
+        wishes = self._session.wishes
         self._following = {
-            "": self.start.emit,
-            ESTIMATE: self.estimate.emit,
-            PROVE: self.prove.emit,
-            FIND_GROUPS: self.find_groups.emit,
-        }.get(following.page, lambda: self.go.emit(following.page))
+            "": wishes.run_again.emit,
+            ESTIMATE: wishes.estimate.emit,
+            PROVE: wishes.prove.emit,
+            FIND_GROUPS: wishes.find_groups.emit,
+        }.get(following.page, partial(wishes.show_page.emit, following.page))
 
     def _search(self) -> Run | None:
         """Return the search under way, else the one that found most."""
@@ -444,12 +381,16 @@ class OverviewPage(QWidget):
         """Show the page that says more, of groups what the answer comes from."""
         answer = self.cards[asked].answer
         if page == GROUPS and answer is not None and answer.run is not None:
-            self.open_run.emit(answer.run)
+            self._session.wishes.show_run.emit(answer.run)
         else:
-            self.go.emit(page)
+            self._session.wishes.show_page.emit(page)
 
     def _press(self) -> None:
         self._following()
+
+    def _open_row(self, row: int) -> None:
+        if (run := self._runs.run_at(row)) is not None:
+            self._session.wishes.show_run.emit(run.id)
 
 
 def _not_covered(spec: AuditSpec) -> str:

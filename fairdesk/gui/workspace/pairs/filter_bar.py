@@ -7,12 +7,12 @@ from functools import partial
 
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.data.domain.attributes import Attribute
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.wording import words
 
 _MARKS = (
@@ -58,31 +58,32 @@ class FilterBar(QWidget):
         self._within: float | None = None
         self._among: tuple[int, ...] | None = None
         self.alone: str | None = None
-        self._name = self._make_name()
-        label = QLabel("F&ilter")
-        label.setBuddy(self._name)
-        self._value = QComboBox()
-        self._value.setAccessibleName("Value to filter by")
-        self._low, self._high = QDoubleSpinBox(), QDoubleSpinBox()
-        self._span = self._make_span()
-        self._most = self._make_most()
+        self._name = fields.choice(
+            self._attributes, "What to filter by", letters=10, changed=self._offer
+        )
+        self._name.insertSeparator(self._name.count())
+        self._name.addItem("Distance to the nearest data row")
+        tell = self._tell_add
+        self._value = fields.choice((), "Value to filter by", letters=10, changed=tell)
+        self._low = fields.decimal(0, 1, 0, "Lowest value to show", tell)
+        self._high = fields.decimal(0, 1, 1, "Highest value to show", tell)
+        self._span = layouts.strip(self._low, QLabel("to"), self._high, spacing=theme.TIGHT)
+        self._most = fields.decimal(0, 1, 1, "Maximum Gower distance to the nearest data row", tell)
+        self._most.setToolTip(
+            "0: identical in every attribute compared; 1: the largest possible distance"
+        )
+        self._most.setPrefix("at most ")
         self._adds = parts.push_button("&Add filter", self._add)
-        self._mark = QComboBox()
-        self._mark.setAccessibleName("Show pairs with this review status")
-        for text, _mark in _MARKS:
-            self._mark.addItem(text)
-        self._mark.currentIndexChanged.connect(self.changed)
-        self._name.currentIndexChanged.connect(self._offer)
-        for field in (self._low, self._high, self._most):
-            field.valueChanged.connect(self._tell_add)
-        self._value.currentIndexChanged.connect(self._tell_add)
-        for box, letters in ((self._name, 10), (self._value, 10), (self._mark, 10)):
-            parts.bounded(box, letters)
-        parts.calm(self._name, self._value, self._mark, self._low, self._high, self._most)
+        self._mark = fields.choice(
+            _MARKS,
+            "Show pairs with this review status",
+            letters=10,
+            changed=self.changed.emit,
+        )
 
         self.tail = layouts.row()
         top = layouts.row(
-            label,
+            fields.label_of("F&ilter", self._name),
             self._name,
             self._value,
             self._span,
@@ -97,36 +98,6 @@ class FilterBar(QWidget):
         layouts.column(top, self._chips, on=self, spacing=theme.TIGHT)
         self._offer()
 
-    def _make_name(self) -> QComboBox:
-        """Make the choice of what to filter by: an attribute, or how near real people are."""
-        box = QComboBox()
-        for name in self._attributes:
-            box.addItem(name, name)
-        box.insertSeparator(box.count())
-        box.addItem("Distance to the nearest data row")
-        box.setAccessibleName("What to filter by")
-        return box
-
-    def _make_span(self) -> QWidget:
-        """Make the two ends of a range of numbers."""
-        self._low.setAccessibleName("Lowest value to show")
-        self._high.setAccessibleName("Highest value to show")
-        return layouts.strip(self._low, QLabel("to"), self._high, spacing=theme.TIGHT)
-
-    def _make_most(self) -> QDoubleSpinBox:
-        """Make the greatest distance from a real person."""
-        most = QDoubleSpinBox()
-        most.setAccessibleName("Maximum Gower distance to the nearest data row")
-        most.setToolTip(
-            "0: identical in every attribute compared; 1: the largest possible distance"
-        )
-        most.setPrefix("at most ")
-        most.setRange(0.0, 1.0)
-        most.setDecimals(2)
-        most.setSingleStep(0.01)
-        most.setValue(most.maximum())
-        return most
-
     def query(self, base: PairQuery) -> PairQuery:
         """Return a query with these filters and the rest of another."""
         return msgspec.structs.replace(
@@ -135,7 +106,7 @@ class FilterBar(QWidget):
             within=self._within,
             among=self._among,
             alone=self.alone,
-            mark=_MARKS[self._mark.currentIndex()][1],
+            mark=self._mark.currentData(),
         )
 
     @property
@@ -275,9 +246,6 @@ class FilterBar(QWidget):
             self._tell()
             self.take_focus()
 
-        chip = QToolButton()
-        chip.setText(f"{text}  ✕")
-        chip.setToolTip("Remove this filter")
-        chip.setAccessibleName(f"Remove the filter: {text}")
-        chip.clicked.connect(take_away)
-        return chip
+        return parts.tool_button(
+            f"{text}  ✕", take_away, tip="Remove this filter", name=f"Remove the filter: {text}"
+        )

@@ -7,35 +7,29 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtGui import QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from fairdesk.answers import Question, all_off, best_run, pooled
+from fairdesk.answers import Question, all_off, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import METHODS, method_named
-from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.runs.reopening import MovedError
-from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.bars import Counts
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document import comparison, pairs
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import DrawnChart, Picture
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import for_experts, page_head
-from fairdesk.gui.kit.threads import Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import tell_failure
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, with_examples
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
@@ -58,10 +52,8 @@ class WeighingLine(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self._words = parts.quiet()
-        self._words.setWordWrap(False)
-        self._button = QToolButton()
-        self._button.clicked.connect(self._press)
+        self._words = parts.Words(tone="quiet", wrap=False)
+        self._button = parts.tool_button("", self._press)
         layouts.row(self._words, self._button, on=self, spacing=theme.NEAR)
         session.weighing.changed.connect(self._tell)
         self._tell()
@@ -69,16 +61,12 @@ class WeighingLine(QWidget):
     def _tell(self) -> None:
         weighing, many = self._session.weighing, self._session.many
         counts = f"{words.number(weighing.done)} of {words.number(weighing.total)}"
-        if weighing.rests:
-            self._words.setText(f"Compared with the {many} in the data: {counts}")
-            self._button.setText("Continue")
-            self._button.setAccessibleName(f"Continue comparing with the {many} in the data")
-            self._button.setToolTip(_HELD if weighing.held else "")
-        else:
-            self._words.setText(f"Comparing with the {many} in the data: {counts}")
-            self._button.setText("Stop")
-            self._button.setAccessibleName(f"Stop comparing with the {many} in the data")
-            self._button.setToolTip("")
+        does = "Continue" if weighing.rests else "Stop"
+        doing = "Compared" if weighing.rests else "Comparing"
+        self._words.setText(f"{doing} with the {many} in the data: {counts}")
+        self._button.setText(does)
+        self._button.setAccessibleName(f"{does} comparing with the {many} in the data")
+        self._button.setToolTip(_HELD if weighing.rests and weighing.held else "")
         self.setVisible(weighing.rests or weighing.busy)
 
     def _press(self) -> None:
@@ -89,44 +77,24 @@ class WeighingLine(QWidget):
             weighing.stop_for_good()
 
 
-def run_name(number: int, run: RunSpec) -> str:
-    """Name a run for people."""
-    return f"Run {number}: {METHODS[run.method].short_title}, seed {run.seed}"
+def has_examples(run: Run) -> bool:
+    """Return whether a run looks for examples, or is over and came upon some."""
+    searches = method_named(run.method).answers is QuestionKind.EXAMPLES
+    return searches or (isinstance(run, RunRecord) and bool(run.found))
 
 
-class ExamplesPage(QWidget):
-    """Found examples.
-
-    Signals
-    -------
-    start : None
-        A run is wanted.
-    pair_wanted : int
-        The pair of this number is to be shown, whichever run found it.
-    """
-
-    start = Signal()
-    pair_wanted = Signal(int)
+class ExamplesPage(RunPage):
+    """Found examples."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
-        self._shown: int | None = None
-        #: The run that the auditor wants to see.
-        self._wanted: int | None = None
+        super().__init__(session, has_examples, "Run whose pairs are shown", Question.EXAMPLE)
         self._curves: dict[int, Curve] = {}
         self._turned = False
-        self._headline = parts.Words(size=1.12, strong=True)
-        self._headline.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._headline = parts.Words(size=1.12, strong=True, selectable=True)
         #: What all runs found, and for experts what this one spent.
         self._effort, self._spent = parts.quiet(), parts.quiet()
         self._phases = BlocksView(session, folds=False)
         self._weighing = WeighingLine(session)
-        self._runs = QComboBox()
-        self._runs.setAccessibleName("Run whose pairs are shown")
-        self._runs.currentIndexChanged.connect(self._choose_run)
-        self._runs.activated.connect(self._want)
-        self._banner = parts.Banner()
         self._trouble = parts.Banner()
         self.chart = DrawnChart(Drawing(), fills=True)
         session.hear(self.chart)
@@ -138,35 +106,17 @@ class ExamplesPage(QWidget):
         self.pairs.filters.changed.connect(self._mark_alone)
         self.detail.left.connect(self.pairs.table.setFocus)
         self.detail.worked_on.connect(self.pairs.hold)
-        self.detail.wanted.connect(self.pair_wanted)
+        self.detail.wanted.connect(session.wishes.show_pair)
 
         people = self._make_people()
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._make_empty())
-        self._stack.addWidget(self._make_full(people))
-        layouts.column(self._stack, on=self)
-
-        self._redraw = Soon(self, self._draw)
-        session.runs_changed.connect(self._take_runs)
-        session.live_changed.connect(self._go_on)
+        self._stack_up(self._make_empty(), self._make_full(people))
         session.study.changed.connect(self._trouble.clear)
         session.study.failed.connect(self._tell_trouble)
         session.weighing.failed.connect(
             lambda error: self._trouble.tell(error, (("Try again", session.weighing.go_on),))
         )
         self._make_shortcuts(people)
-
-    def open_run(self, number: int) -> None:
-        """Show a run by its number."""
-        position = self._runs.findData(number)
-        if position >= 0:
-            self._wanted = number
-            self._runs.setCurrentIndex(position)
-
-    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw what has changed while the page was hidden."""
-        super().showEvent(event)
-        self._draw()
+        self.runs.take_runs()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put the pair below the table where both do not fit beside each other."""
@@ -183,12 +133,8 @@ class ExamplesPage(QWidget):
         self.experts.opened.connect(self._draw)
         self.experts.button.clicked.connect(self._keep_watching)
         return layouts.panel(
-            page_head("Discriminatory pairs", self._runs),
-            self._make_head(),
-            self._banner,
-            self._trouble,
-            layouts.grow(people),
-            self.experts,
+            page_head("Discriminatory pairs", self.runs),
+            *(self._make_head(), self._banner, self._trouble, layouts.grow(people), self.experts),
             margin=theme.AROUND,
             spacing=theme.NEAR,
         )
@@ -202,14 +148,7 @@ class ExamplesPage(QWidget):
 
     def _make_people(self) -> QWidget:
         """Make the lower part: filters, and below them the table with the two people beside it."""
-        split = self._split = QSplitter(Qt.Orientation.Horizontal)
-        split.addWidget(self.pairs)
-        split.addWidget(self.detail)
-        split.setStretchFactor(0, 23)
-        split.setStretchFactor(1, 24)
-        split.setChildrenCollapsible(False)
-        split.setHandleWidth(theme.GAP)
-        split.setSizes([470, 490])
+        split = self._split = layouts.split((self.pairs, 470, 23), (self.detail, 490, 24))
         # in a low window the page scrolls: a table of one row could not be read
         self.detail.setMinimumSize(360, _LEAST)
         self.pairs.setMinimumSize(260, _LEAST)
@@ -242,17 +181,12 @@ class ExamplesPage(QWidget):
 
     def _make_empty(self) -> QWidget:
         """Make what is shown before the first run."""
-        button = parts.push_button("Find &discriminatory pairs…", self.start)
-        reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
-        empty = parts.empty_page(
-            "No discriminatory pairs yet",
+        return self._empty_page(
+            ("Discriminatory pairs", "No discriminatory pairs yet"),
             f"Run a search for two {self._session.many} that are identical except for protected "
             "attributes and receive different decisions. The pairs found are listed here.",
-            parts.why_not(button, reasons),
-            button,
-        )
-        return layouts.panel(
-            page_head("Discriminatory pairs"), layouts.grow(empty), margin=theme.AROUND
+            ("Find &discriminatory pairs…", self._session.wishes.run_again),
+            all_off(self._session.spec, QuestionKind.EXAMPLES),
         )
 
     def _make_shortcuts(self, people: QWidget) -> None:
@@ -308,53 +242,16 @@ class ExamplesPage(QWidget):
             self._trouble.tell(error, (("Try again", again),))
 
     def _locate(self, lost: Path, again: Callable[[], None]) -> None:
-        name, _kind = QFileDialog.getOpenFileName(
-            self, f"Locate “{lost.name}” of this audit", str(self._session.path.parent)
-        )
-        if name:
-            self._session.study.places[lost] = Path(name)
+        start = self._session.path.parent
+        if path := ask_open(self, f"Locate “{lost.name}” of this audit", start):
+            self._session.study.places[lost] = path
             again()
 
-    def _take_runs(self) -> None:
-        """List the runs; the best is shown unless the auditor chose another."""
-        runs = self._with_examples()
-        if not runs:
-            return
-        best = best_run(Question.EXAMPLE, runs) or runs[-1]
-        wanted = self._wanted if self._record(self._wanted or 0) in runs else best.id
-        with QSignalBlocker(self._runs):
-            self._runs.clear()
-            for record in runs:
-                self._runs.addItem(run_name(record.id, record.spec), record.id)
-            self._runs.setCurrentIndex(self._runs.findData(wanted))
-        self._runs.setVisible(len(runs) > 1)
-        self._choose_run()
-
-    def _want(self) -> None:
-        self._wanted = self._runs.currentData()
-
-    def _choose_run(self) -> None:
-        number = self._runs.currentData()
-        if number is None:
-            return
-        self._shown = number
-        self._stack.setCurrentIndex(1)
-        self.pairs.show_run(number)
-        record = self._record(number)
-        if record is not None:
-            self._tell(record)
-        self._ask_curve(number)
-
-    def _with_examples(self) -> tuple[RunRecord, ...]:
-        """Return the searches, and what else came upon examples."""
-        return tuple(
-            run
-            for run in self._session.runs
-            if run.found or method_named(run.method).answers is QuestionKind.EXAMPLES
-        )
-
-    def _record(self, number: int) -> RunRecord | None:
-        return next((each for each in self._session.runs if each.id == number), None)
+    def _take(self, run: Run) -> None:
+        super()._take(run)
+        self.pairs.show_run(run.id)
+        if isinstance(run, RunRecord):
+            self._ask_curve(run.id)
 
     def _ask_curve(self, number: int) -> None:
         self._session.store.ask(
@@ -366,30 +263,7 @@ class ExamplesPage(QWidget):
         self._curves[number] = curve
         self._draw()
 
-    def _go_on(self, state: RunState) -> None:
-        """Follow the run that is under way, unless an older one is being read."""
-        known = self._runs.findData(state.id) >= 0
-        searches = method_named(state.method).answers is QuestionKind.EXAMPLES
-        if state.id and searches and not known and self._session.loaded:
-            self._follow(state)
-        if state.id == self._shown:
-            self._tell(state)
-            self._redraw.ask()
-
-    def _follow(self, state: RunState) -> None:
-        """Begin to show a new run."""
-        run = self._session.live_spec
-        if run is None:
-            return
-        with QSignalBlocker(self._runs):
-            self._runs.addItem(run_name(state.id, run), state.id)
-            self._runs.setCurrentIndex(self._runs.count() - 1)
-        self._runs.setVisible(self._runs.count() > 1)
-        self._shown, self._wanted = state.id, None
-        self._stack.setCurrentIndex(1)
-        self.pairs.show_run(state.id)
-
-    def _tell(self, run: RunRecord | RunState) -> None:
+    def _show_run(self, run: Run) -> None:
         """Say how a run stands, in words and numbers."""
         self._headline.setText(self._session.headline(run, ending=False))
         if not self._turned:
@@ -397,7 +271,7 @@ class ExamplesPage(QWidget):
             self.experts.set_open(opened=run.state in ("running", "paused"))
         sign = OF_STATE[run.state].value
         state = words.state_word(run.state).capitalize()
-        told = f"{sign} {state}.", pooled(self._with_examples())
+        told = f"{sign} {state}.", pooled(with_examples(self._session.runs))
         self._effort.setText(" ".join(filter(None, told)))
         spent = f"{words.capital(words.effort(run))}."
         self._spent.setText(f"{spent} {figures.near_sentence(run)}".rstrip())
@@ -405,17 +279,18 @@ class ExamplesPage(QWidget):
         alone = pairs.alone(self._session.spec, run)
         self._bars.draw(alone.drawing)
         self._alone_words.setText(f"{alone.caption}. Click a bar to list its pairs.")
-        tell_failure(self._banner, run, "Run again…", self.start.emit)
+        self._tell_failure(run, "Run again…", self._session.wishes.run_again.emit)
+        self._draw()
 
     def _draw(self) -> None:
-        if not self.isVisible() or self._shown is None:
+        if not self.isVisible() or self._told is None:
             return
         live = self._session.live
         if live is not None and live.id:
             self._curves[live.id] = self._session.driver.progress()
-        over_time, numbers = self._over_time.isChecked(), [self._shown]
+        over_time, numbers = self._over_time.isChecked(), [self._told.id]
         if not over_time:
-            for record in self._with_examples():
+            for record in with_examples(self._session.runs):
                 if record.id not in self._curves:
                     self._curves[record.id] = np.empty((0, 4))
                     self._ask_curve(record.id)

@@ -10,11 +10,8 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHBoxLayout,
-    QLabel,
     QListView,
-    QPushButton,
     QSizePolicy,
-    QStackedWidget,
     QTableView,
     QWidget,
 )
@@ -29,7 +26,7 @@ from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
@@ -91,9 +88,7 @@ class PairsView(QWidget):
         )
         self.model = PairsModel(session.spec, session.store, lambda: session.decisions, self)
         self.filters = FilterBar(session.spec)
-        self._fresh, self._plausible = QPushButton(), QPushButton("Sort plausible pairs first")
         self._make_chips()
-        self._unlike = QPushButton()
         self._order = self._make_order()
         self._count = parts.quiet()
         self._count.setWordWrap(False)
@@ -103,10 +98,8 @@ class PairsView(QWidget):
 
         self.table = self._make_table()
         self._empty = parts.Words(tone="quiet")
-        self._clear = QPushButton("Show all pairs")
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self.table)
-        self._stack.addWidget(self._make_empty())
+        self._clear = parts.push_button("Show all pairs", self.filters.clear)
+        self._stack = layouts.stack(self.table, self._make_empty())
         layouts.column(
             self._make_above(),
             layouts.grow(self._stack),
@@ -132,46 +125,45 @@ class PairsView(QWidget):
 
     def _make_chips(self) -> None:
         """Make the buttons behind which waits what would move the table."""
-        self._fresh.setToolTip("Show the pairs found since then (F5); the table keeps its position")
-        self._fresh.clicked.connect(self.show_fresh)
-        self._plausible.setToolTip(
-            "Which pairs are plausible is now known; "
-            "the table keeps its order until you choose another"
+        self._fresh = parts.push_button(
+            "",
+            self.show_fresh,
+            tip="Show the pairs found since then (F5); the table keeps its position",
         )
-        self._plausible.clicked.connect(self._show_plausible)
+        self._plausible = parts.push_button(
+            "Sort plausible pairs first",
+            self._show_plausible,
+            tip="Which pairs are plausible is now known; "
+            "the table keeps its order until you choose another",
+        )
         for chip in (self._fresh, self._plausible):
             chip.hide()
             self.filters.tail.addWidget(chip)
 
     def _make_above(self) -> QHBoxLayout:
         """Make the line above the table, which says in which order they are."""
-        label = QLabel("&Order")
-        label.setBuddy(self._order)
+        label = fields.label_of("&Order", self._order)
         return layouts.row(label, layouts.grow(self._order), layouts.stretch(), spacing=theme.NEAR)
 
     def _make_below(self) -> QHBoxLayout:
         """Make the line below the table: how many there are, and the few to read first."""
-        self._unlike.setText(_UNLIKE)
-        self._unlike.setToolTip(
-            "Ten of the matching pairs that differ most from each other (U): chosen "
+        self._unlike = parts.push_button(
+            _UNLIKE,
+            self.choose_unlike,
+            tip="Ten of the matching pairs that differ most from each other (U): chosen "
             f"from the first {words.number(_POOL)} if sorted by plausibility or distance, else "
-            f"from the first {words.number(MOST_PEOPLE)}"
+            f"from the first {words.number(MOST_PEOPLE)}",
         )
-        self._unlike.clicked.connect(self.choose_unlike)
         return layouts.row(layouts.grow(self._count), self._unlike, spacing=theme.NEAR)
 
     def _make_order(self) -> QComboBox:
-        order = QComboBox()
-        order.setAccessibleName("Order of the pairs")
+        order = fields.choice([text for text, _order in self._orders], "Order of the pairs")
         order.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         order.setMaximumWidth(280)
-        for text, _order in self._orders:
-            order.addItem(text)
         # a long name of an attribute may be cut, the order that comes first may not
-        parts.roomy(order, len(self._orders[0][0]))
+        fields.roomy(order, len(self._orders[0][0]))
         order.addItem("")  # by another column's header
         order.activated.connect(self._choose_order)
-        parts.calm(order)
         return order
 
     def _make_table(self) -> QTableView:
@@ -203,7 +195,6 @@ class PairsView(QWidget):
     def _make_empty(self) -> QWidget:
         """Make what is shown instead of an empty table."""
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._clear.clicked.connect(self.filters.clear)
         return layouts.panel(
             layouts.stretch(),
             self._empty,

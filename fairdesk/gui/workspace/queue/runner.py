@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue
 from fairdesk.audit.catalogue.method import QuestionKind
@@ -18,6 +18,7 @@ from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
+from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.parts import Banner
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.workspace.queue.strip import waiting_text
@@ -266,11 +267,9 @@ class Runner(QObject):
             self._banner.tell(error, (("Try again", self.advance),))
 
     def _locate(self, lost: Path) -> None:
-        name, _kind = QFileDialog.getOpenFileName(
-            self._above, f"Locate “{lost.name}” of this audit", str(self._session.path.parent)
-        )
-        if name:
-            self._session.study.places[lost] = Path(name)
+        start = self._session.path.parent
+        if path := ask_open(self._above, f"Locate “{lost.name}” of this audit", start):
+            self._session.study.places[lost] = path
             self.advance()
 
     def _change(self) -> None:

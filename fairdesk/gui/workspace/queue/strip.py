@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
 from time import monotonic
 
@@ -14,8 +15,6 @@ from PySide6.QtWidgets import (
     QListWidget,
     QListWidgetItem,
     QSizePolicy,
-    QTableWidget,
-    QTableWidgetItem,
     QToolButton,
     QWidget,
 )
@@ -27,7 +26,7 @@ from fairdesk.audit.catalogue.stages import stage
 from fairdesk.cluster.hearing import AtWork
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
-from fairdesk.gui.kit.tables import RIGHT, head_columns, height_around, read_only
+from fairdesk.gui.kit.tables import TextTable
 from fairdesk.wording import words
 
 
@@ -173,43 +172,23 @@ _NUMBER = Qt.ItemDataRole.UserRole
 _LINES = 5
 
 
-class WorkersTable(QTableWidget):
-    """The table."""
+class WorkersTable(TextTable):
+    """What each worker of a cluster said last; hidden without any."""
 
     def __init__(self) -> None:
-        super().__init__(0, len(_HEADS))
-        read_only(self, "Workers of the cluster", line=theme.TIGHT)
-        head_columns(self, _HEADS, right=_NUMBERS)
-        self.horizontalHeader().setStretchLastSection(True)
+        super().__init__("Workers of the cluster", _HEADS, _NUMBERS, most=_ROWS)
         self.hide()
 
     def show_workers(self, doing: tuple[AtWork, ...]) -> None:
         """Show what each said last; those of before are forgotten."""
         self.setVisible(bool(doing))
-        if not doing:
-            self.setRowCount(0)
-            return
-        if self.rowCount() != len(doing):
-            self.setRowCount(len(doing))
-            line = self.verticalHeader().defaultSectionSize()
-            self.setFixedHeight(line * min(len(doing), _ROWS) + height_around(self))
-        for row, each in enumerate(doing):
-            speed = words.number(round(each.speed)) if each.speed else ""
-            texts = (each.worker, words.number(each.part), stage(each.phase), speed)
-            for column, text in enumerate(texts):
-                self._fill(row, column, text)
-        self.resizeColumnsToContents()
-
-    def _fill(self, row: int, column: int, text: str) -> None:
-        item = self.item(row, column)
-        if item is None:
-            item = QTableWidgetItem()
-            if column in _NUMBERS:
-                item.setTextAlignment(RIGHT)
-            self.setItem(row, column, item)
-        if item.text() != text:
-            item.setText(text)
-            item.setToolTip(text)
+        speeds = (words.number(round(each.speed)) if each.speed else "" for each in doing)
+        self.show_rows(
+            [
+                (each.worker, words.number(each.part), stage(each.phase), speed)
+                for each, speed in zip(doing, speeds, strict=True)
+            ]
+        )
 
 
 class _List(QListWidget):
@@ -405,10 +384,9 @@ class _Chips(QWidget):
         parts.clear(self._row)
         self.buttons = {}
         for run in runs:
-            button = QToolButton()
-            button.setAutoRaise(True)
+            press = partial(self._press, run.number)
+            button = parts.tool_button("", press, raised=True)
             button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            button.clicked.connect(lambda _=False, number=run.number: self.chosen.emit(number))
             self._row.addWidget(button)
             self.buttons[run.number] = button
         self._row.addWidget(self._more)
@@ -416,6 +394,9 @@ class _Chips(QWidget):
         parts.in_order(*self.buttons.values())
         if had in self.buttons:
             self.buttons[had].setFocus()
+
+    def _press(self, number: int, _on: bool = False) -> None:  # noqa: FBT001,FBT002 - Qt's
+        self.chosen.emit(number)
 
     def fit(self, running: int) -> None:
         """Hide what there is no room for; the run under way is always shown."""
@@ -442,19 +423,10 @@ class QueueStrip(QWidget):
 
     Signals
     -------
-    opened : int
-        The page of a run is wanted.
-    placed, dropped, restored, stopped
-        As of `QueueList`.
     add, stop_all, go_on, report
         The auditor pressed that button.
     """
 
-    opened = Signal(int)
-    placed = Signal(int, int)
-    dropped = Signal(int)
-    restored = Signal(int)
-    stopped = Signal(int)
     add = Signal()
     stop_all = Signal()
     go_on = Signal()
@@ -466,14 +438,10 @@ class QueueStrip(QWidget):
         self._queue = RunQueue()
         self._opening = self._paused = False
         self._left = ""
-        self.fold = QToolButton()
-        self.fold.setText("&Queue")
-        self.fold.setAutoRaise(True)
+        tip = "Show all runs of the queue, to reorder, drop or stop them"
+        self.fold = parts.tool_button("&Queue", self._turn, tip=tip, raised=True)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.fold.setToolTip("Show all runs of the queue, to reorder, drop or stop them")
-        self.fold.clicked.connect(self._turn)
         self.chips = _Chips()
-        self.chips.chosen.connect(self.opened)
         self.total = parts.Words(tone="quiet", size=0.85, wrap=False)
         self.ready = parts.Words("✓ All runs finished", strong=True, wrap=False)
         self.open_report = parts.push_button("Open the re&port", self.report)
@@ -484,14 +452,7 @@ class QueueStrip(QWidget):
         )
         self.list = QueueList()
         self.list.hide()
-        for ours, theirs in (
-            (self.opened, self.list.opened),
-            (self.placed, self.list.placed),
-            (self.dropped, self.list.dropped),
-            (self.restored, self.list.restored),
-            (self.stopped, self.list.stopped),
-        ):
-            theirs.connect(ours)
+        self.chips.chosen.connect(self.list.opened)
         row = layouts.row(
             self.fold,
             layouts.grow(self.chips),

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHeaderView,
     QLineEdit,
-    QPushButton,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -24,7 +22,8 @@ from PySide6.QtWidgets import (
 from fairdesk.audit.store.records import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import hints, layouts, parts, theme
+from fairdesk.gui.kit import fields, hints, layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.content.choosing import Part
@@ -57,12 +56,14 @@ class ContentsDialog(QDialog):
         self._tint()
         self.busy = parts.Busy()
         self.banner = parts.Banner()
-        self.buttons = QDialogButtonBox()
-        self.use = QPushButton("&Use these")
-        self.usual = QPushButton("&Default contents")
-        self.usual.setToolTip("Select what a report of this type shows by default.")
+        self.use = parts.push_button("&Use these")
+        self.usual = parts.push_button(
+            "&Default contents",
+            self._reset,
+            tip="Select what a report of this type shows by default.",
+        )
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
         self.buttons.addButton(self.use, QDialogButtonBox.ButtonRole.AcceptRole)
-        self.buttons.addButton(QDialogButtonBox.StandardButton.Cancel)
         self.buttons.addButton(self.usual, QDialogButtonBox.ButtonRole.ResetRole)
         layouts.column(
             parts.quiet(
@@ -81,7 +82,6 @@ class ContentsDialog(QDialog):
         self.usual.setEnabled(False)
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
-        self.usual.clicked.connect(self._reset)
         self.tree.itemChanged.connect(self._changed)
         parts.resize_on_screen(self, 720, 640)
         self._read(session)
@@ -232,49 +232,27 @@ class SignDialog(QDialog):
         self.key: Key | None = None
         self._folder = folder
         self.setWindowTitle("Sign a report")
-        self.file = QLineEdit()
-        self.choose = QPushButton("C&hoose…")
-        self.passphrase = QLineEdit()
+        self.file = fields.line(changed=self._tell)
+        self.choose = parts.push_button("C&hoose…", self._choose)
+        self.passphrase = fields.line()
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self.banner = parts.Banner()
         self.busy = parts.Busy(steady=True)
-        self.sign = QPushButton("&Sign and export…")
-        self._cancel = QPushButton("Cancel")
+        self.sign = parts.push_button("&Sign and export…", self._open)
         self._lay_out()
-        self.file.textChanged.connect(self._tell)
-        self.choose.clicked.connect(self._choose)
-        self.sign.clicked.connect(self._open)
-        self._cancel.clicked.connect(self.reject)
         self._tell()
         parts.resize_on_screen(self, 560, 380)
 
     def _lay_out(self) -> None:
-        row = layouts.row(
-            layouts.grow(parts.labelled("&Key file", self.file)),
-            layouts.at(self.choose, Qt.AlignmentFlag.AlignBottom),
-            spacing=theme.NEAR,
-        )
-        show = QPushButton("Sho&w")
-        show.setCheckable(True)
-        show.setAccessibleName("Show the passphrase")
-        show.toggled.connect(self._show)
-        secret = layouts.row(
-            layouts.grow(parts.labelled("&Passphrase", self.passphrase)),
-            layouts.at(show, Qt.AlignmentFlag.AlignBottom),
-            spacing=theme.NEAR,
-        )
-        buttons = QDialogButtonBox()
-        buttons.addButton(self._cancel, QDialogButtonBox.ButtonRole.RejectRole)
-        buttons.addButton(self.sign, QDialogButtonBox.ButtonRole.ActionRole)
-        for each in (self.choose, show, self._cancel):
-            each.setAutoDefault(False)
-        self.sign.setDefault(True)
+        show = parts.push_button("Sho&w", self._show, name="Show the passphrase", checkable=True)
+        cancel = parts.push_button("Cancel", self.reject)
+        buttons = parts.answers(cancel, self.sign)
         layouts.column(
             parts.title("Sign a report"),
             parts.quiet(_WHAT),
             self.banner,
-            row,
-            secret,
+            fields.with_button("&Key file", self.file, self.choose),
+            fields.with_button("&Passphrase", self.passphrase, show),
             layouts.stretch(),
             self.busy,
             buttons,
@@ -282,7 +260,9 @@ class SignDialog(QDialog):
             margin=theme.WIDE,
             spacing=theme.GAP,
         )
-        parts.in_order(self.file, self.choose, self.passphrase, show, self.sign, self._cancel)
+        # once it is in the dialog: else Return in a field would press another
+        self.sign.setDefault(True)
+        parts.in_order(self.file, self.choose, self.passphrase, show, self.sign, cancel)
 
     def _show(self, on: bool) -> None:  # noqa: FBT001 - Qt's signal
         mode = QLineEdit.EchoMode.Normal if on else QLineEdit.EchoMode.Password
@@ -292,11 +272,9 @@ class SignDialog(QDialog):
         self.sign.setEnabled(bool(self.file.text().strip()))
 
     def _choose(self) -> None:
-        name, _kind = QFileDialog.getOpenFileName(
-            self, "Signing certificate", str(self._folder), _KINDS
-        )
-        if name:
-            self.file.setText(name)
+        path = ask_open(self, "Signing certificate", self._folder, _KINDS)
+        if path is not None:
+            self.file.setText(str(path))
             self.passphrase.setFocus()
 
     def _open(self) -> None:

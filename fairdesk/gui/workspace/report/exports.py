@@ -10,7 +10,7 @@ from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QGridLayout, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
 
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof.certificate import SUFFIX
@@ -255,8 +255,7 @@ class Saved(parts.Card):
         self._path = Path()
         self._words = parts.Words(strong=True)
         self._where = parts.Elided()
-        self._digest = parts.quiet()
-        self._digest.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._digest = parts.Words(tone="quiet", selectable=True)
         text = layouts.column(self._words, self._where, self._digest, spacing=theme.TIGHT)
         row = layouts.row(layouts.grow(text), spacing=theme.NEAR)
         for name, run in (
@@ -326,20 +325,16 @@ class FilesList(QWidget):
         self._none.setVisible(not any(export in there for export in FILES))
 
     def _card(self, export: Export) -> parts.Card:
-        card = parts.Card(margin=theme.GAP)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(theme.WIDE)
-        grid.setVerticalSpacing(theme.TIGHT)
-        grid.addWidget(parts.heading(export.title), 0, 0)
-        grid.addWidget(parts.quiet(export.holds), 1, 0)
-        grid.setColumnStretch(0, 1)
-        button = self.buttons[export] = QPushButton(export.button)
+        button = parts.push_button(export.button, lambda: self.wanted.emit(export))
+        self.buttons[export] = button
         button.setMinimumWidth(210)
         button.setAccessibleDescription(export.holds)
-        button.clicked.connect(lambda: self.wanted.emit(export))
-        grid.addWidget(button, 0, 1, 2, 1, Qt.AlignmentFlag.AlignVCenter)
-        card.body.addLayout(grid)
-        return card
+        told = layouts.column(
+            parts.heading(export.title), parts.quiet(export.holds), spacing=theme.TIGHT
+        )
+        beside = layouts.at(button, Qt.AlignmentFlag.AlignVCenter)
+        row = layouts.row(layouts.grow(told), beside, spacing=theme.WIDE)
+        return parts.Card(row, margin=theme.GAP)
 
 
 def offered(session: Session) -> tuple[Export, ...]:

@@ -6,21 +6,16 @@ import re
 import threading
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
-    QFileDialog,
-    QPushButton,
-    QSplitter,
-    QStackedWidget,
-    QTabWidget,
     QWidget,
 )
 
 from fairdesk.audit.store.records import RunState
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_save
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.workspace.common.steps import Sign, Standing
@@ -62,13 +57,10 @@ class ReportPage(QWidget):
 
     Signals
     -------
-    start
-        A run is wanted, for there is nothing to report yet.
     stands
         `standing` may be another.
     """
 
-    start = Signal()
     stands = Signal()
 
     def __init__(self, session: Session) -> None:
@@ -88,11 +80,12 @@ class ReportPage(QWidget):
         self._banner = parts.Banner()
         self._saved = Saved()
         self._note = parts.quiet()
-        self.format = QComboBox()
-        self.save = QPushButton("Save repor&t…")
-        self.sign = QPushButton("Si&gn…")
-        self.check = QPushButton("Verif&y…")
-        self.tabs = QTabWidget()
+        self.format = fields.choice(
+            [(export.button, export.name, export.holds) for export in REPORTS],
+            "Format of the report",
+        )
+        self.save = parts.push_button("Save repor&t…", filled=True)
+        self.sign, self.check = parts.push_button("Si&gn…"), parts.push_button("Verif&y…")
         self._lay_out()
         self._listen()
         self._tell()
@@ -104,14 +97,10 @@ class ReportPage(QWidget):
             return
         if path is None:
             suggested = self._folder / self.name_of(export)
-            name, _kind = QFileDialog.getSaveFileName(
-                self, export.title, str(suggested), export.kind
-            )
-            if not name:
+            suffix = Path(export.name).suffix
+            path = ask_save(self, export.title, suggested, export.kind, suffix)
+            if path is None:
                 return
-            path = Path(name)
-            if not path.suffix:
-                path = path.with_suffix(Path(export.name).suffix)
         target, source, given_up = path, self._session.path, threading.Event()
         self._folder = target.parent
         self._banner.clear()
@@ -194,13 +183,6 @@ class ReportPage(QWidget):
     # Parts
 
     def _lay_out(self) -> None:
-        self.format.setAccessibleName("Format of the report")
-        for export in REPORTS:
-            self.format.addItem(export.button)
-            self.format.setItemData(
-                self.format.count() - 1, export.holds, Qt.ItemDataRole.ToolTipRole
-            )
-        parts.calm(self.format)
         for button, what in (
             (self.save, "Write the report and its manifest."),
             (self.sign, "Write the report and sign it with your signing certificate."),
@@ -209,25 +191,13 @@ class ReportPage(QWidget):
             button.setToolTip(what)
             button.setAccessibleDescription(what)
         self._head = page_head("Report", self.format, self.save, self.sign, self.check)
-        theme.fill(self.save)
         form = self._area = parts.scrolled(self.form)
         form.setMinimumWidth(_LEAST_FORM)
-        self._right = QStackedWidget()
-        self._right.addWidget(self._make_empty())
-        self._right.addWidget(self.preview)
+        self._right = layouts.stack(self._make_empty(), self.preview)
         self._right.setMinimumWidth(_LEAST_PAGES)
-        both = QSplitter(Qt.Orientation.Horizontal)
-        both.setChildrenCollapsible(False)
-        both.setHandleWidth(theme.GAP)
-        both.addWidget(form)
-        both.addWidget(self._right)
-        both.setStretchFactor(0, 2)
-        both.setStretchFactor(1, 3)
-        both.setSizes([400, 600])
+        both = layouts.split((form, 400, 2), (self._right, 600, 3))
         files = layouts.panel(self.files, margin=(theme.NEAR, theme.GAP, theme.NEAR, theme.GAP))
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(both, "Report")
-        self.tabs.addTab(parts.scrolled(files), "&Other files")
+        self.tabs = layouts.tabs((both, "Report"), (parts.scrolled(files), "&Other files"))
         layouts.column(
             self._head,
             self._note,
@@ -241,7 +211,7 @@ class ReportPage(QWidget):
         )
 
     def _make_empty(self) -> QWidget:
-        begin = parts.push_button("&Begin a run…", self.start)
+        begin = parts.push_button("&Begin a run…", self._session.wishes.run_again.emit)
         pages = parts.push_button("Show the pages any&way", self._show_anyway)
         return parts.empty_page("No run yet", _EMPTY, begin, pages)
 

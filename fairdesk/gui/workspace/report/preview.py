@@ -8,12 +8,7 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QComboBox,
     QPlainTextEdit,
-    QPushButton,
-    QSpinBox,
-    QStackedWidget,
-    QToolButton,
     QWidget,
 )
 
@@ -36,7 +31,7 @@ from fairdesk.document.blocks import (
     Text,
 )
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import hints, layouts, parts, theme
+from fairdesk.gui.kit import fields, hints, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.workspace.report.paper_view import FIT, ZOOMS, PagesView
@@ -288,12 +283,21 @@ class ReportPreview(QWidget):
         self.text.setAccessibleName("The report as text")
         self.banner = parts.Banner()
         self.busy = parts.Busy(cancel=True)
-        self.chip = QPushButton("△ Out of date – refresh")
+        self.chip = parts.push_button("△ Out of date – refresh", self.refresh)
         self.chip.setAccessibleDescription("The audit has changed since these pages were made.")
-        self.page = QSpinBox()
-        self.contents = parts.bounded(QComboBox(), 4)
-        self.zoom = QComboBox()
-        self.as_text = QToolButton()
+        self.page = fields.whole(1, 99, 1, "Page of the report")
+        self.contents = fields.choice(name="Contents of the report", letters=4)
+        zooms = [
+            ("Fit width" if zoom == FIT else f"{zoom:.0%}".replace("%", " %"), zoom)
+            for zoom in ZOOMS
+        ]
+        self.zoom = fields.choice(zooms, "Zoom")
+        self.as_text = parts.tool_button(
+            "Text",
+            tip="The same content as text, for screen readers and searching (T)",
+            name="Show the report as text",
+            checkable=True,
+        )
         self._soon = QTimer(self, singleShot=True, interval=_SETTLES)
         self._sharpen = QTimer(self, singleShot=True, interval=_SHARPENS)
         self._lay_out()
@@ -338,33 +342,16 @@ class ReportPreview(QWidget):
 
     def _lay_out(self) -> None:
         self.page.setPrefix("Page ")
-        self.page.setMinimum(1)
-        self.page.setAccessibleName("Page of the report")
         self.page.setKeyboardTracking(False)
-        self.contents.setAccessibleName("Contents of the report")
         self.contents.setPlaceholderText("Contents")
-        for zoom in ZOOMS:
-            self.zoom.addItem(
-                "Fit width" if zoom == FIT else f"{zoom:.0%}".replace("%", " %"), zoom
-            )
-        self.zoom.setAccessibleName("Zoom")
-        self.as_text.setText("Text")
-        self.as_text.setCheckable(True)
-        self.as_text.setToolTip("The same content as text, for screen readers and searching (T)")
-        self.as_text.setAccessibleName("Show the report as text")
-        parts.calm(self.page, self.contents, self.zoom)
         bar = layouts.row(
             self.page, layouts.grow(self.contents), self.zoom, self.as_text, spacing=theme.NEAR
         )
-        self._both = QStackedWidget()
-        self._both.addWidget(self.pages)
-        self._both.addWidget(self.text)
+        self._both = layouts.stack(self.pages, self.text)
         layouts.column(bar, self.banner, layouts.grow(self._both), on=self, spacing=theme.NEAR)
         # over the pages, so that nothing moves when it comes and goes
-        self._over = parts.Card(margin=theme.NEAR)
+        self._over = parts.Card(self.busy, self.chip, margin=theme.NEAR)
         self._over.setParent(self._both)
-        self._over.body.addWidget(self.busy)
-        self._over.body.addWidget(self.chip)
         self._both.installEventFilter(self)
         self.chip.hide()
         self._float()
@@ -375,7 +362,6 @@ class ReportPreview(QWidget):
         self._setter.made.connect(self._take)
         self._setter.failed.connect(self._fail)
         self.busy.cancelled.connect(self._cancel)
-        self.chip.clicked.connect(self.refresh)
         self._soon.timeout.connect(self.refresh)
         self._sharpen.timeout.connect(self._draw_sharper)
         self.pages.moved.connect(self._tell_page)

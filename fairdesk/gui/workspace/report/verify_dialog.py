@@ -9,11 +9,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
-    QFileDialog,
-    QGridLayout,
     QLineEdit,
-    QPushButton,
     QWidget,
 )
 
@@ -22,7 +18,8 @@ from fairdesk.audit.verify.checks import VerifyRequest
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import FairDeskError, TrustRequiredError
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_open, ask_save
 from fairdesk.gui.kit.threads import Task, in_background
 from fairdesk.report.verified import summary as verified
 from fairdesk.report.verified.summary import VerificationReport
@@ -64,10 +61,9 @@ class CheckDialog(QDialog):
         self._task: Task | None = None
         self.account: VerificationReport | None = None
         self.setWindowTitle("Verify this audit")
-        self.data = QLineEdit(spec.data.path)
-        self.model = QLineEdit("" if spec.predictions else spec.model.path)
-        self.manifest = QLineEdit()
-        self.manifest.setPlaceholderText("A manifest or a report issued earlier")
+        self.data = fields.line(spec.data.path)
+        self.model = fields.line("" if spec.predictions else spec.model.path)
+        self.manifest = fields.line(prompt="A manifest or a report issued earlier")
         self.everybody = QCheckBox("Re-query &all reported pairs, not only 1,000 of them")
         self.everybody.setChecked(True)
         self.everything = QCheckBox(
@@ -77,13 +73,9 @@ class CheckDialog(QDialog):
         self.banner = parts.Banner()
         self.busy = parts.Busy(cancel=True, steady=True)
         self.results = QWidget()
-        self.check = QPushButton("&Verify")
-        self.save = QPushButton("&Save a record…")
-        self._close = QPushButton("Close")
+        self.check = parts.push_button("&Verify", self.run)
+        self.save = parts.push_button("&Save a record…", self._save)
         self._lay_out()
-        self.check.clicked.connect(self.run)
-        self.save.clicked.connect(self._save)
-        self._close.clicked.connect(self.reject)
         self.busy.cancelled.connect(self._cancel)
         self._said.connect(self._tell_progress)
         parts.resize_on_screen(self, 720, 760)
@@ -145,38 +137,20 @@ class CheckDialog(QDialog):
             choose = parts.push_button(
                 "Choose…",
                 lambda _on, to=field, what=title: self._choose(to, what),
-                auto_default=False,
+                name=f"Choose: {title}",
             )
-            choose.setAccessibleName(f"Choose: {title}")
-            row = layouts.row(
-                layouts.grow(parts.labelled(text, field)),
-                layouts.at(choose, Qt.AlignmentFlag.AlignBottom),
-                spacing=theme.NEAR,
-            )
-            form.addLayout(row)
+            form.addLayout(fields.with_button(text, field, choose))
         form.addWidget(self.everybody)
         form.addWidget(self.everything)
-        self._table = QGridLayout(self.results)
-        self._table.setContentsMargins(0, 0, theme.NEAR, 0)
-        self._table.setHorizontalSpacing(theme.GAP)
-        self._table.setVerticalSpacing(theme.NEAR)
-        self._table.setColumnStretch(1, 1)
-        self._outcome = parts.Card(tone="tint", margin=theme.GAP)
-        self._summary = parts.Words(strong=True)
-        self._limits = parts.quiet(verified.LIMITS)
-        self._outcome.body.addWidget(self._summary)
-        self._outcome.body.addWidget(self._limits)
+        self._table = layouts.grid(
+            on=self.results, margin=(0, 0, theme.NEAR, 0), stretches=(0, 1, 0)
+        )
+        self._summary, self._limits = parts.Words(strong=True), parts.quiet(verified.LIMITS)
+        self._outcome = parts.Card(self._summary, self._limits, tone="tint", margin=theme.GAP)
         self._outcome.hide()
-        buttons = QDialogButtonBox()
-        for button, role in (
-            (self._close, QDialogButtonBox.ButtonRole.RejectRole),
-            (self.save, QDialogButtonBox.ButtonRole.ActionRole),
-            (self.check, QDialogButtonBox.ButtonRole.ActionRole),
-        ):
-            button.setAutoDefault(False)
-            buttons.addButton(button, role)
+        close = parts.push_button("Close", self.reject)
+        buttons = parts.answers(close, self.save, self.check)
         self.save.setEnabled(False)
-        self.check.setDefault(True)
         self._what = parts.quiet(_WHAT)
         layouts.column(
             parts.title("Verify this audit"),
@@ -191,12 +165,12 @@ class CheckDialog(QDialog):
             margin=theme.WIDE,
             spacing=theme.GAP,
         )
+        self.check.setDefault(True)
 
     def _choose(self, field: QLineEdit, title: str) -> None:
         before = Path(field.text().strip() or self._path)
-        name, _kind = QFileDialog.getOpenFileName(self, title, str(before.parent))
-        if name:
-            field.setText(name)
+        if (path := ask_open(self, title, before.parent)) is not None:
+            field.setText(str(path))
 
     # What happens
 
@@ -266,8 +240,7 @@ class CheckDialog(QDialog):
         counted = verified.counts(check)
         said = " ".join((*([f"{counted}."] if counted else []), *check.remarks))
         if said:
-            below = parts.quiet(said[:1].upper() + said[1:])
-            below.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            below = parts.Words(said[:1].upper() + said[1:], tone="quiet", selectable=True)
             what.addWidget(below)
         top = Qt.AlignmentFlag.AlignTop
         self._table.addWidget(mark, row, 0, top)
@@ -280,10 +253,9 @@ class CheckDialog(QDialog):
         if report is None:
             return
         start = self._path.with_name(f"{self._path.stem} checked.pdf")
-        name, _kind = QFileDialog.getSaveFileName(self, "Save a record", str(start), _RECORDS)
-        if not name:
+        path = ask_save(self, "Save a record", start, _RECORDS, ".pdf")
+        if path is None:
             return
-        path = Path(name) if Path(name).suffix else Path(f"{name}.pdf")
         self.banner.clear()
         self._set_busy(f"Writing {words.quoted(path.name)}…")
 

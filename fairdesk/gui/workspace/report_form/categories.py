@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 import msgspec
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QComboBox, QGridLayout, QWidget
 
 from fairdesk.audit.store.records import Categories
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.kit import hints, layouts, parts, theme
+from fairdesk.gui.kit import fields, hints, layouts, parts, theme
 from fairdesk.gui.kit.tables import RIGHT
 from fairdesk.report.content.published import RACES, SEXES, propose_categories
 from fairdesk.wording import words
@@ -70,18 +71,20 @@ class CategoriesEditor(QWidget):
         self._tables: dict[Of, QGridLayout] = {}
         column = layouts.column(on=self, spacing=theme.NEAR)
         for of, text in _ASKED.items():
-            combo = self.choices[of] = parts.bounded(QComboBox())
-            parts.calm(combo)
-            combo.activated.connect(lambda _at, of=of: self._choose(of))
-            column.addLayout(parts.labelled(text, combo))
-            grid = self._tables[of] = QGridLayout()
-            grid.setContentsMargins(theme.GAP, 0, 0, theme.NEAR)
-            grid.setSpacing(theme.TIGHT)
-            grid.setColumnStretch(0, 2)
-            grid.setColumnStretch(2, 3)
-            column.addLayout(grid)
-        self.propose = parts.push_button("Propose categor&ies", self._propose)
-        self.propose.setToolTip("From the names of the columns and of their values.")
+            combo = self.choices[of] = fields.choice(letters=12, run=partial(self._choose, of))
+            column.addLayout(fields.labelled(text, combo))
+            self._tables[of] = layouts.grid(
+                margin=(theme.GAP, 0, 0, theme.NEAR),
+                across=theme.TIGHT,
+                down=theme.TIGHT,
+                stretches=(2, 0, 3),
+            )
+            column.addLayout(self._tables[of])
+        self.propose = parts.push_button(
+            "Propose categor&ies",
+            self._propose,
+            tip="From the names of the columns and of their values.",
+        )
         self.propose.hide()
         self._used = parts.quiet()
         column.addWidget(self._used)
@@ -92,10 +95,7 @@ class CategoriesEditor(QWidget):
         """Offer columns, and what is proposed for them."""
         self._offer = offer
         for of, combo in self.choices.items():
-            with QSignalBlocker(combo):
-                combo.clear()
-                combo.addItem(_NONE)
-                combo.addItems(list(offer.columns))
+            fields.offer(combo, (_NONE, *offer.columns))
             self._show(of)
         self._tell_proposal()
 
@@ -151,18 +151,16 @@ class CategoriesEditor(QWidget):
         self.inputs[of] = {}
         order: list[QWidget] = [self.choices[of]]
         for row, (value, count) in enumerate(self._counts(name).items()):
-            field = QComboBox()
+            field = fields.choice(
+                (*_PUBLISHED[of], UNKNOWN),
+                f"Published category of “{value}”, {words.counted(count, 'row')}",
+                letters=8,
+                run=partial(self._take, of),
+            )
             field.setEditable(True)
             field.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-            field.addItems([*_PUBLISHED[of], UNKNOWN])
-            parts.bounded(field, 8)
-            parts.calm(field)
-            field.setAccessibleName(
-                f"Published category of “{value}”, {words.counted(count, 'row')}"
-            )
-            field.activated.connect(lambda _at, of=of: self._take(of))
             if (line := field.lineEdit()) is not None:
-                line.editingFinished.connect(lambda of=of: self._take(of))
+                line.editingFinished.connect(partial(self._take, of))
             number = parts.quiet(words.number(count))
             number.setAlignment(RIGHT)
             number.setWordWrap(False)

@@ -20,20 +20,18 @@ from PySide6.QtGui import QFocusEvent, QImage, QImageReader, QPixmap
 from PySide6.QtWidgets import (
     QCalendarWidget,
     QComboBox,
-    QFileDialog,
-    QGridLayout,
     QLabel,
     QLineEdit,
     QMenu,
     QPlainTextEdit,
-    QPushButton,
     QToolButton,
     QWidget,
     QWidgetAction,
 )
 
 from fairdesk.audit.store.records import Signer, TemplateKey
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.report.content.fields import FIELDS, Field, fault, read_logo
 
@@ -62,11 +60,10 @@ class LogoEditor(QWidget):
         self._picture.setMinimumHeight(_SHOWN.height())
         self._picture.hide()
         self._told = parts.quiet("None. An SVG, PNG or JPEG file of at most 2 MB.")
-        self.choose = QPushButton("Choose a &logo…")
-        self.remove = QPushButton("Remove")
-        self.remove.setAccessibleName("Remove the logo")
-        self.choose.clicked.connect(self._ask)
-        self.remove.clicked.connect(lambda: self.chosen.emit(b""))
+        self.choose = parts.push_button("Choose a &logo…", self._ask)
+        self.remove = parts.push_button(
+            "Remove", lambda: self.chosen.emit(b""), name="Remove the logo"
+        )
         row = layouts.row(self.choose, self.remove, layouts.stretch(), spacing=theme.NEAR)
         layouts.column(self._picture, self._told, row, on=self, spacing=theme.NEAR)
         self.show_logo(b"")
@@ -88,11 +85,9 @@ class LogoEditor(QWidget):
         in_background(self, lambda: read_logo(path), self.chosen.emit, self.failed.emit)
 
     def _ask(self) -> None:
-        name, _kind = QFileDialog.getOpenFileName(
-            self, "Choose a logo", self._folder, "Pictures (*.svg *.png *.jpg *.jpeg)"
-        )
-        if name:
-            self.take(Path(name))
+        kinds = "Pictures (*.svg *.png *.jpg *.jpeg)"
+        if (path := ask_open(self, "Choose a logo", self._folder, kinds)) is not None:
+            self.take(path)
 
     def _show_picture(self, image: QImage) -> None:
         pixmap = QPixmap.fromImage(image)
@@ -112,7 +107,7 @@ def _small(content: bytes) -> QImage:
     return reader.read()
 
 
-_ASKED = (("Name", ""), ("Role", "Lead auditor"), ("Date", "2026-01-31"))
+_ASKED = (("Name", ""), ("Role", ": Lead auditor"), ("Date", ": 2026-01-31"))
 
 
 class SignersEditor(QWidget):
@@ -186,22 +181,17 @@ class _Row(QWidget):
 
     def __init__(self, number: int, signer: Signer) -> None:
         super().__init__()
-        grid = QGridLayout(self)
-        grid.setContentsMargins(0, 0, 0, 0)
-        grid.setSpacing(theme.TIGHT)
-        self.fields: list[QLineEdit] = []
-        for (what, example), text in zip(
-            _ASKED, (signer.name, signer.role, signer.date), strict=True
-        ):
-            field = QLineEdit(text)
-            field.setPlaceholderText(f"{what}: {example}" if example else what)
-            field.setAccessibleName(f"{what} of signatory {number}")
-            field.setCursorPosition(0)
+        grid = layouts.grid(on=self, across=theme.TIGHT, down=theme.TIGHT, stretches=(3, 1))
+        self.fields = [
+            fields.line(text, f"{what} of signatory {number}", prompt=f"{what}{example}")
+            for (what, example), text in zip(
+                _ASKED, (signer.name, signer.role, signer.date), strict=True
+            )
+        ]
+        for field in self.fields:
             field.editingFinished.connect(self.left)
-            self.fields.append(field)
         self._wrong = parts.Words(tone="wrong")
-        self.remove = QPushButton("Remove")
-        self.remove.setAccessibleName(f"Remove signatory {number}")
+        self.remove = parts.push_button("Remove", name=f"Remove signatory {number}")
         name, role, date = self.fields
         grid.addWidget(name, 0, 0, 1, 2)
         grid.addWidget(self.remove, 0, 2)
@@ -210,8 +200,6 @@ class _Row(QWidget):
         grid.addWidget(self._wrong, 2, 0, 1, 3)
         date.editingFinished.connect(self._check)
         self._check()
-        grid.setColumnStretch(0, 3)
-        grid.setColumnStretch(1, 1)
 
     @property
     def signer(self) -> Signer:
@@ -339,29 +327,26 @@ class FieldEditor(QWidget):
             text.textChanged.connect(self.edited)
             return text
         if field.kind == "choice":
-            combo = parts.bounded(QComboBox())
-            combo.addItem(_NO_CHOICE)
-            combo.addItems(field.choices)
-            parts.calm(combo)
-            combo.currentIndexChanged.connect(self.edited)
             # a choice is made in one go, not typed
-            combo.activated.connect(self.left)
-            return combo
-        line = QLineEdit()
-        line.setPlaceholderText(example)
+            return fields.choice(
+                (_NO_CHOICE, *field.choices),
+                letters=12,
+                run=self.left.emit,
+                changed=self.edited.emit,
+            )
+        line = fields.line(prompt=example)
         line.textChanged.connect(self.edited)
         line.returnPressed.connect(self.left)
         return line
 
     def _make_calendar(self) -> QToolButton:
-        button = QToolButton()
-        button.setText("…")
-        button.setAccessibleName(f"Choose the date: {self.field.label}")
-        button.clicked.connect(lambda: self._choose_date(button))
-        return button
+        return parts.tool_button(
+            "…", self._choose_date, name=f"Choose the date: {self.field.label}"
+        )
 
-    def _choose_date(self, button: QToolButton) -> None:
+    def _choose_date(self) -> None:
         """Show a calendar below the button."""
+        button = self.order[-1]
         menu = QMenu(button)
         calendar = QCalendarWidget()
         calendar.setSelectedDate(_day(self.text))

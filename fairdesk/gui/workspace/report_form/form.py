@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import msgspec
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QMouseEvent, QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QComboBox, QPushButton, QRadioButton, QWidget
+from PySide6.QtWidgets import QComboBox, QPushButton, QRadioButton, QWidget
 
 from fairdesk.audit.store.records import Details, TemplateKey
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.workspace.report_form.categories import CategoriesEditor, Offer
 from fairdesk.gui.workspace.report_form.draft import Completeness, ReportDraft
 from fairdesk.gui.workspace.report_form.fields import FieldEditor, LogoEditor, SignersEditor
@@ -105,7 +106,7 @@ class ReportForm(QWidget):
     def __init__(self, draft: ReportDraft) -> None:
         super().__init__()
         self._draft = draft
-        self.kinds: dict[TemplateKey, QRadioButton] = {}
+        self.kinds = {key: QRadioButton() for key in TEMPLATES}
         #: Made when a template asks for them: there are many.
         self.editors: dict[str, FieldEditor] = {}
         self.completeness = Completeness()
@@ -115,7 +116,7 @@ class ReportForm(QWidget):
         self.form: dict[str, QComboBox] = {}
         self._told_of: dict[str, parts.Words] = {}
         self._groups: dict[str, parts.Card] = {}
-        self.contents = QPushButton("Choose co&ntents…")
+        self.contents = parts.push_button("Choose co&ntents…", self.contents_wanted)
         self._left_out = parts.quiet()
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE)
         self._lay_out()
@@ -174,23 +175,17 @@ class ReportForm(QWidget):
         )
         for group in dict.fromkeys(field.group for field in FIELDS.values()):
             column.addWidget(self._card(group, group))
-        categories = self._card("published", "Published categories")
-        categories.body.addWidget(
-            parts.quiet(
-                "The tables of Local Law 144 are by sex, by race or ethnicity, and by both. "
-                "Values with the same category are counted together; “Unknown” is counted "
-                "separately."
-            )
+        told = parts.quiet(
+            "The tables of Local Law 144 are by sex, by race or ethnicity, and by both. Values "
+            "with the same category are counted together; “Unknown” is counted separately."
         )
-        categories.body.addWidget(self.categories)
-        column.addWidget(categories)
-        signers = self._card(_SIGNERS, "Signatories")
-        signers.body.addWidget(self.signers)
-        column.addWidget(signers)
-        logo = self._card("logo", "Logo on the cover")
-        logo.body.addWidget(self.logo)
-        column.addWidget(logo)
-        column.addWidget(self._make_form())
+        for card in (
+            self._card("published", "Published categories", told, self.categories),
+            self._card(_SIGNERS, "Signatories", self.signers),
+            self._card("logo", "Logo on the cover", self.logo),
+            self._make_form(),
+        ):
+            column.addWidget(card)
         column.addStretch(1)
 
     def make_ready(self) -> None:
@@ -216,21 +211,18 @@ class ReportForm(QWidget):
         stands = (standing.links, standing.only, standing.final)
         parts.in_order(*self.kinds.values(), *stands, *inputs)
 
-    def _card(self, key: str, title: str) -> parts.Card:
-        card = self._groups[key] = parts.Card(margin=theme.GAP)
-        card.body.setSpacing(theme.GAP)
-        card.body.addWidget(parts.heading(title))
-        return card
+    def _card(self, key: str, title: str, *items: layouts.Item) -> parts.Card:
+        made = parts.Card(parts.heading(title), *items, margin=theme.GAP, spacing=theme.GAP)
+        self._groups[key] = made
+        return made
 
     def _make_kinds(self) -> parts.Card:
-        card = parts.Card(margin=theme.GAP)
-        card.body.addWidget(parts.heading("Report type"))
-        together = QButtonGroup(self)
+        card = parts.Card(parts.heading("Report type"), margin=theme.GAP)
+        fields.together(self, self.kinds.values())
         for key, template in TEMPLATES.items():
-            button = self.kinds[key] = QRadioButton()
+            button = self.kinds[key]
             button.setAccessibleName(template.title)
             button.setAccessibleDescription(template.holds)
-            together.addButton(button)
             name = _Pressed(template.title, button)
             texts = layouts.column(name, _Pressed(template.holds, button, tone="quiet"), spacing=0)
             row = layouts.row(
@@ -243,20 +235,16 @@ class ReportForm(QWidget):
         return card
 
     def _make_form(self) -> parts.Card:
-        card = self._card("form", "Report format")
+        asked_for: list[layouts.Item] = []
         for name, label, choices in _FORM:
-            combo = self.form[name] = parts.bounded(QComboBox())
-            for key, (text, _told) in choices.items():
-                combo.addItem(text, key)
-            parts.calm(combo)
-            note = self._told_of[name] = parts.quiet()
-            place = parts.labelled(label, combo)
-            place.addWidget(note)
-            card.body.addLayout(place)
-            combo.activated.connect(lambda _at, name=name: self._choose_form(name))
-        card.body.addWidget(self.contents)
-        card.body.addWidget(self._left_out)
-        return card
+            entries = [(text, key) for key, (text, _told) in choices.items()]
+            combo = fields.choice(entries, letters=12, run=partial(self._choose_form, name))
+            note = parts.quiet()
+            self.form[name], self._told_of[name] = combo, note
+            asked_for.append(
+                layouts.column(fields.labelled(label, combo), note, spacing=theme.TIGHT)
+            )
+        return self._card("form", "Report format", *asked_for, self.contents, self._left_out)
 
     def _listen(self) -> None:
         self._draft.changed.connect(self._show)
@@ -265,7 +253,6 @@ class ReportForm(QWidget):
         self.completeness.wanted.connect(self.go_to)
         self.completeness.final.clicked.connect(self._mark)
         self.completeness.only.toggled.connect(self._show)
-        self.contents.clicked.connect(self.contents_wanted)
         self.signers.changed.connect(self._keep_signers)
         self.categories.changed.connect(
             lambda: self._draft.write_detail(
@@ -300,8 +287,7 @@ class ReportForm(QWidget):
         for name, _label, choices in _FORM:
             value = getattr(state.choice, name)
             combo, sentence = self.form[name], choices[value][1]
-            with QSignalBlocker(combo):
-                combo.setCurrentIndex(combo.findData(value))
+            fields.select(combo, value)
             combo.setAccessibleDescription(sentence)
             self._told_of[name].say(sentence)
         self._tell_contents()

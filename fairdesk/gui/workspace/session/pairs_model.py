@@ -16,8 +16,8 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import hints
-from fairdesk.gui.kit.store_thread import StoreThread
 from fairdesk.gui.kit.tables import Index, TableModel, aligned
+from fairdesk.gui.kit.threads import StoreThread
 from fairdesk.gui.workspace.session.pair_columns import MARKS, PairRole, columns_of
 
 #: Rows per page.

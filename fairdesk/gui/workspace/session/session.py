@@ -15,8 +15,7 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.kit.store_thread import StoreThread
-from fairdesk.gui.kit.threads import Ahead
+from fairdesk.gui.kit.threads import Ahead, StoreThread
 from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from fairdesk.gui.workspace.session.study import Study
@@ -26,6 +25,30 @@ from fairdesk.wording.decisions import class_texts
 
 #: Milliseconds between two looks into the file while a run writes to it.
 _LOOK = 1_000
+
+
+class Wishes(QObject):
+    """What pages ask for: runs, as `RunRequests` makes them, and what is to be shown."""
+
+    estimate = Signal()
+    prove = Signal()
+    prove_more = Signal(int, float)
+    stop = Signal()
+    find_groups = Signal()
+    find_groups_again = Signal(int, float)
+    compare_words = Signal()
+    compare_methods = Signal()
+    run_method = Signal(str)
+    run_again = Signal()
+    repeat = Signal(int)
+    continue_run = Signal(int)
+    mitigate = Signal(object)
+    show_page = Signal(str)
+    show_run = Signal(int)
+    show_part = Signal(object)
+    show_pair = Signal(int)
+    compare_with = Signal(int)
+    show_in_report = Signal(object)
 
 
 class Session(QObject):
@@ -43,8 +66,6 @@ class Session(QObject):
         A pair's mark or note is another.
     log_changed
         The log has more entries.
-    report_wanted : tuple of str
-        Something is to be shown in the report: keys, of which the first that it shows counts.
     said : str
         Something to tell for some seconds.
     failed : FairDeskError
@@ -56,7 +77,6 @@ class Session(QObject):
     pairs_changed = Signal()
     pair_changed = Signal(object)
     log_changed = Signal()
-    report_wanted = Signal(object)
     said = Signal(str)
     failed = Signal(object)
 
@@ -66,6 +86,7 @@ class Session(QObject):
         self.path = store.path
         self.store = StoreThread(store.path, self)
         self.store.failed.connect(self.failed)
+        self.wishes = Wishes(self)
         self.undo = QUndoStack(self)
         self.ahead = Ahead(self)
         self.runs: tuple[RunRecord, ...] = ()

@@ -19,8 +19,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.data.table import Table
 from fairdesk.document.pairs import DataRow
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit.store_thread import StoreThread
-from fairdesk.gui.kit.threads import Task, in_background
+from fairdesk.gui.kit.threads import StoreThread, Task, in_background
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.population.nearest import everywhere, nearest
 from fairdesk.results.events import Rows

@@ -6,11 +6,6 @@ import msgspec
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
-    QPushButton,
-    QSpinBox,
     QWidget,
 )
 
@@ -19,9 +14,10 @@ from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, remark, why_off
 from fairdesk.audit.plan.spec import AuditSpec, Budget, OptionValue, RunSpec
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.gui.forms.method_picker import MethodPicker, NearField, ending
+from fairdesk.gui.forms.dialogs import FormDialog
+from fairdesk.gui.forms.method_picker import QUESTIONS, MethodPicker, NearField, ending
 from fairdesk.gui.forms.rules_form import RulesForm
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.workspace.common.run_page import can_go_on
 from fairdesk.wording import words
 
@@ -31,13 +27,19 @@ _LENGTHS: tuple[tuple[str, float | None], ...] = (
     ("Thorough: 1 hour", 3600.0),
     ("Until completion", None),
 )
-_MOST = 2**31 - 1
 #: In less width the methods would cover what is said of the chosen one.
 _LEAST = 680
+#: The searches that are compared at first, as far as the model allows them.
+_FIRST = ("maft", "aequitas-full", "uniform")
+_ONE = "Earlier runs stay in the audit. Every run is listed in the report."
+_MANY = (
+    "The ticked methods run one after the other, each with the same limits and random seed. Their "
+    "results are kept like those of any run."
+)
 
 
-class AgainDialog(QDialog):
-    """Asks for a run.
+class AgainDialog(FormDialog):
+    """Asks for a run, or for runs of several searches that are compared.
 
     Parameters
     ----------
@@ -45,6 +47,10 @@ class AgainDialog(QDialog):
         What is audited: tells which methods are off.
     last : RunRecord, optional
         The run before: the same is offered, with the next seed.
+    seed : int
+        The seed that is offered where there is no run before.
+    several : bool
+        Whether searches are ticked, to be compared.
     """
 
     def __init__(
@@ -55,15 +61,16 @@ class AgainDialog(QDialog):
         *,
         method: str = "",
         queued: bool = False,
+        seed: int = 0,
+        several: bool = False,
     ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle("New run")
+        super().__init__("Compare methods" if several else "New run", parent)
         before = (
-            RunSpec("quick", seed=-1, budget=Budget(seconds=60.0), plausible=True)
+            RunSpec("quick", seed=seed - 1, budget=Budget(seconds=60.0), plausible=not several)
             if last is None
             else last.spec
         )
-        self._last, self._audit, self._queued = last, audit, queued
+        self._last, self._audit, self._several = last, audit, several
         #: What methods about groups compare, as far as was said.
         self._rules = before
         self._options = {before.method: dict(before.options)}
@@ -72,24 +79,26 @@ class AgainDialog(QDialog):
             for key, each in METHODS.items()
             if (why := why_off(each, audit.model, audit.domain))
         }
-        self.picker = MethodPicker()
+        self._taken = [key for key in _FIRST if several and key not in self._off]
+        kinds = (QuestionKind.EXAMPLES,) if several else QUESTIONS
+        self.picker = MethodPicker(several=several, kinds=kinds)
         remarks = {key: remark(each, audit.model, audit.domain) for key, each in METHODS.items()}
-        usual = next((key for key in METHODS if key not in self._off), before.method)
-        offered = before.method if before.method not in self._off else usual
-        self.picker.show_methods(method or offered, self._options, self._off, remarks)
-        self._seed = QSpinBox()
-        self._seed.setRange(0, _MOST)
-        self._seed.setValue(min(before.seed + 1, _MOST))
-        self._length = QComboBox()
-        lengths = list(_LENGTHS)
-        if before.budget.seconds not in [seconds for _text, seconds in lengths]:
-            lengths.insert(
-                0, (f"As before: {before.budget.seconds:g} seconds", before.budget.seconds)
-            )
-        for text, seconds in lengths:
-            self._length.addItem(text, seconds)
-        self._length.setCurrentIndex([each for _text, each in lengths].index(before.budget.seconds))
-        self._queries = before.budget.queries
+        there = [key for key in self.picker.items if key not in self._off]
+        wanted = (*self._taken, method, before.method, *there, *self.picker.items)
+        first = next(key for key in wanted if key in self.picker.items)
+        if not (several or method) and first in self._off:
+            first = next(iter(there), first)
+        self.picker.show_methods(first, self._options, self._off, remarks, self._taken)
+        self._seed = fields.seed(before.seed + 1)
+        lengths, seconds = list(_LENGTHS), before.budget.seconds
+        if seconds not in [each for _text, each in lengths]:
+            lengths.insert(0, (f"As before: {seconds:g} seconds", seconds))
+        self._length = fields.choice(lengths)
+        self._length.setCurrentIndex([each for _text, each in lengths].index(seconds))
+        self._queries = fields.whole(0, fields.MOST_SEED, before.budget.queries or 0)
+        self._queries.setSpecialValueText("no limit")
+        self._queries.setSingleStep(20_000)
+        self._queries.setGroupSeparatorShown(True)
         self.near = NearField()
         # a search is kept to plausible pairs unless the one before was not
         plausible = before.plausible or not METHODS[before.method].seeks
@@ -98,31 +107,44 @@ class AgainDialog(QDialog):
         self._ends = parts.quiet()
         self.goes_on = QCheckBox()
         self.goes_on.setChecked(last is not None and bool(last.spec.continues))
-        parts.calm(self._seed, self._length)
+        self.ok_button.setText("Add &to queue" if queued else "S&tart run" + "s" * several)
         self._lay_out()
         self.picker.chosen.connect(self._tell)
+        self.picker.taken.connect(self._take)
         self.picker.option_set.connect(self._set_option)
         self.rules.changed.connect(self._take_rules)
         self._tell()
         self.setMinimumWidth(_LEAST)
         parts.resize_on_screen(self, 960, 780)
 
-    def run(self) -> RunSpec:
-        """Return what was asked for."""
-        method = self.picker.key
+    def run(self, method: str = "") -> RunSpec:
+        """Return what was asked for: of the chosen method, or of another."""
+        method = method or self.picker.key
         goes_on = self._what_goes_on() and self.goes_on.isChecked()
+        budget = Budget(self._length.currentData(), self._queries.value() or None)
         run = self._with_rules(
             RunSpec(
                 method=method,
                 options=self._options.get(method, {}),
                 seed=self._seed.value(),
-                budget=Budget(seconds=self._length.currentData(), queries=self._queries),
+                budget=budget,
                 max_distance=self.near.value,
                 continues=self._last.id if self._last is not None and goes_on else 0,
                 plausible=self.near.plausible.isChecked(),
             )
         )
         return timed_run(run)
+
+    def runs(self) -> tuple[RunSpec, ...]:
+        """Return what was asked for, in the order in which it is to run."""
+        return tuple(map(self.run, self._methods))
+
+    @property
+    def _methods(self) -> tuple[str, ...]:
+        """The methods that are to run."""
+        if not self._several:
+            return (self.picker.key,)
+        return tuple(key for key in self.picker.items if key in self._taken)
 
     def _with_rules(self, run: RunSpec) -> RunSpec:
         """Put what is compared into a run of a method that asks for it."""
@@ -151,49 +173,43 @@ class AgainDialog(QDialog):
             self.goes_on.setText(f"&Continue run {self._last.id}: {what}")
 
     def _lay_out(self) -> None:
-        row = layouts.row(spacing=theme.PAGE)
-        length = parts.labelled("Time &limit", self._length)
+        length = fields.labelled("Time &limit", self._length)
         length.addWidget(self._ends)
-        seed = parts.labelled(
-            "Random &seed",
-            self._seed,
-            "A different seed changes the random choices, and so usually the results.",
+        limits = (
+            length,
+            fields.labelled("Ma&ximum queries", self._queries),
+            fields.labelled(
+                "Random &seed",
+                self._seed,
+                "A different seed changes the random choices, and so usually the results.",
+            ),
         )
-        for column in (length, seed):
+        for column in limits:
             column.addStretch(1)
-            row.addLayout(column, 1)
         inside = layouts.panel(
-            self.picker,
-            self.rules,
-            row,
-            self.near,
-            self.goes_on,
-            layouts.stretch(),
+            *(self.picker, self.rules),
+            layouts.row(*(layouts.grow(each) for each in limits), spacing=theme.PAGE),
+            *(self.near, self.goes_on, layouts.stretch()),
             margin=(0, 0, theme.NEAR, 0),
             spacing=theme.GAP,
         )
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        self._start = QPushButton("Add &to queue" if self._queued else "S&tart run")
-        buttons.addButton(self._start, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAutoDefault(False)
-        self._start.setDefault(True)
-        theme.fill(self._start)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        theme.fill(self.ok_button)
         area = parts.scrolled(inside)
-        column = layouts.column(
-            parts.title("New run"),
-            parts.quiet("Earlier runs stay in the audit. Every run is listed in the report."),
-            layouts.grow(area),
-            buttons,
-            on=self,
-            margin=theme.WIDE,
-            spacing=theme.GAP,
-        )
+        for widget in (
+            parts.title(self.windowTitle()),
+            parts.quiet(_MANY if self._several else _ONE),
+        ):
+            self.body.addWidget(widget)
+        self.body.addWidget(area, 1)
+        self._add_buttons()
         # once the layout has made room for what was opened
         self.picker.opened.connect(
             lambda: QTimer.singleShot(50, area, lambda: area.ensureWidgetVisible(self.picker))
         )
+
+    def _take(self, method: str, wanted: bool) -> None:  # noqa: FBT001 - the signal's argument
+        self._taken = [*(each for each in self._taken if each != method), *[method] * wanted]
+        self._tell()
 
     def _set_option(self, name: str, value: OptionValue) -> None:
         self._options.setdefault(self.picker.key, {})[name] = value
@@ -215,12 +231,14 @@ class AgainDialog(QDialog):
         self._offer_to_go_on()
         self._ends.setText(ending(self.picker.key))
         self._length.setAccessibleDescription(self._ends.text())
-        self.near.setVisible(takes_distance(self.picker.key))
-        self.near.offer_plausible(offered=METHODS[self.picker.key].seeks)
+        self.near.setVisible(any(map(takes_distance, self._methods)))
+        self.near.offer_plausible(offered=any(METHODS[each].seeks for each in self._methods))
         audit = self._audit
         self.rules.show_run(self.run(), audit.domain, audit.columns, audit.person)
         self._allow()
 
     def _allow(self) -> None:
-        """Let it start when the method can be used, and has what it compares."""
-        self._start.setEnabled(self.picker.key not in self._off and not self.rules.wrong.text())
+        """Let it start when the methods can be used, and have what they compare."""
+        usable = bool(self._methods) and not any(each in self._off for each in self._methods)
+        self.ok_button.setEnabled(usable and not self.rules.wrong.text())
+        self.ok_button.setToolTip("" if self._methods else "Select a method first")

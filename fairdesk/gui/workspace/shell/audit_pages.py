@@ -56,9 +56,9 @@ from fairdesk.gui.workspace.common.run_page import (
     with_examples,
 )
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
-from fairdesk.gui.workspace.compare.page import ComparePage
+from fairdesk.gui.workspace.compare import ComparePage
 from fairdesk.gui.workspace.estimates import SharePage
-from fairdesk.gui.workspace.groups.page import GroupsPage, tables_of
+from fairdesk.gui.workspace.groups import GroupsPage, tables_of
 from fairdesk.gui.workspace.mitigation.page import RepairPage, repairs
 from fairdesk.gui.workspace.overview.page import OverviewPage
 from fairdesk.gui.workspace.pairs.page import ExamplesPage
@@ -319,7 +319,7 @@ class AuditPages(QWidget):
         self._session = Session(store, self)
         self.steps = Steps(NAMES, ICONS)
         self.overview = OverviewPage(self._session)
-        self.data = DataPage(store.spec)
+        self.data = DataPage(self._session)
         self.examples = ExamplesPage(self._session)
         self.share = SharePage(self._session)
         self.proof = ProofPage(self._session)
@@ -506,15 +506,15 @@ class AuditPages(QWidget):
 
     def _listen_to_pages(self) -> None:
         """Show what one page asks another to show."""
-        self.overview.go.connect(self.show_page)
-        self.overview.open_run.connect(self.show_run)
-        self.overview.compare.connect(self.compare_with)
-        for showing in (self.overview.open_part, self.share.show_pairs, self.proof.show_pairs):
-            showing.connect(self.show_part)
-        self.examples.pair_wanted.connect(self.show_pair)
-        self.repair.show_examples.connect(partial(self.show_page, EXAMPLES))
+        wishes = self._session.wishes
+        for wish, meet in (
+            *((wishes.show_page, self.show_page), (wishes.show_run, self.show_run)),
+            *((wishes.show_part, self.show_part), (wishes.show_pair, self.show_pair)),
+            (wishes.compare_with, self.compare_with),
+            (wishes.show_in_report, self.show_in_report),
+        ):
+            wish.connect(meet)
         self._session.said.connect(self.said)
-        self._session.report_wanted.connect(self.show_in_report)
 
     def _show_found(self, number: int, pairs: Sequence[Pair]) -> None:
         if pairs:

@@ -20,17 +20,15 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHeaderView,
-    QLabel,
-    QLineEdit,
     QTableView,
     QWidget,
 )
 
 from fairdesk.audit.store.records import LogEntry
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import hints, layouts, parts, theme
+from fairdesk.gui.kit import fields, hints, layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_save
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.tables import LEFT, Index, TableModel, read_only
@@ -107,12 +105,9 @@ class LogPage(QWidget):
         super().__init__()
         self._session = session
         self._banner = parts.Banner()
-        self._filter = QLineEdit()
-        self._filter.setPlaceholderText("Search text")
-        self._filter.setClearButtonEnabled(True)
-        self._filter.setAccessibleName("Show only entries that contain this text")
-        label = QLabel("F&ilter")
-        label.setBuddy(self._filter)
+        told = "Show only entries that contain this text"
+        self._filter = fields.line("", told, prompt="Search text", clears=True)
+        label = fields.label_of("F&ilter", self._filter)
         export = parts.push_button("&Export audit log…", self.export)
         self._model = LogModel(self)
         self._proxy = QSortFilterProxyModel(self)
@@ -168,15 +163,10 @@ class LogPage(QWidget):
     def export(self, path: Path | None = None) -> None:
         """Write the whole log as CSV; asks where, unless it is told."""
         if not isinstance(path, Path):
-            name, _kind = QFileDialog.getSaveFileName(
-                self,
-                "Export audit log",
-                str(self._session.path.parent / "log.csv"),
-                "CSV table (*.csv)",
-            )
-            if not name:
+            start = self._session.path.parent / "log.csv"
+            path = ask_save(self, "Export audit log", start, "CSV table (*.csv)", ".csv")
+            if path is None:
                 return
-            path = Path(name)
         out = QSaveFile(str(path))
         written = out.open(QSaveFile.OpenModeFlag.WriteOnly)
         if written:

@@ -38,7 +38,6 @@ from fairdesk.gui.workspace.common.run_page import (
     proves,
 )
 from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
-from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
 from fairdesk.gui.workspace.mitigation.page import repairs
 from fairdesk.gui.workspace.queue.runner import Runner
 from fairdesk.gui.workspace.session.session import Session
@@ -98,17 +97,9 @@ class RunRequests(QObject):
         if texts:
             self._runner.ask((msgspec.structs.replace(self._anew(METHOD, None), text=texts[0]),))
 
-    def measure_groups(self) -> None:
-        """Count how groups fare; no model is needed for that."""
-        self.run_method("groups")
-
     def run_method(self, method: str) -> None:
         """Run a method as it is usually run, with a seed that it has not used."""
         self._runner.ask((self._anew(method, None),))
-
-    def diagnose(self) -> None:
-        """Check whether the search's own estimates hold."""
-        self.run_method("diagnose")
 
     def repeat(self, number: int) -> None:
         """Make a run again with the next seed that was not used for it."""
@@ -132,7 +123,8 @@ class RunRequests(QObject):
         if self._session.spec.predictions:
             return
         seed = max((run.seed for run in self._made()), default=-1) + 1
-        dialog = CompareDialog(self._session.spec, seed, self._window, queued=not self._runner.idle)
+        spec, queued = self._session.spec, not self._runner.idle
+        dialog = AgainDialog(spec, None, self._window, queued=queued, seed=seed, several=True)
         dialog.accepted.connect(lambda: self._runner.ask(dialog.runs()))
         open_dialog(dialog)
 
@@ -207,27 +199,19 @@ class Workspace(AuditPages):
 
     def _listen(self) -> None:
         """Do what pages, bar and runs ask for."""
-        requests = self.requests
-        self.overview.repeat.connect(requests.repeat)
-        self.overview.go_on.connect(requests.continue_run)
-        for estimating in (self.overview.estimate, self.share.estimate):
-            estimating.connect(requests.estimate)
-        for proving in (self.overview.prove, self.proof.prove):
-            proving.connect(requests.prove)
-        self.proof.go_on.connect(requests.prove_more)
-        self.proof.stop.connect(self.runner.stop)
-        self.overview.find_groups.connect(requests.find_groups)
-        self.groups.find_groups.connect(requests.find_groups)
-        self.groups.compare_words.connect(requests.compare_words)
-        self.groups.measure_groups.connect(requests.measure_groups)
-        self.groups.again.connect(requests.find_groups_again)
-        self.groups.compare.connect(requests.run_method)
-        self.compare.compare_methods.connect(requests.compare_methods)
-        self.compare.diagnose.connect(requests.diagnose)
-        for asker in (self.overview.start, self.examples.start, self.report.start):
-            asker.connect(requests.run_again)
-        self.repair.repair.connect(lambda run: self.runner.ask((run,)))
-        self.repair.search.connect(requests.run_again)
+        wishes, requests = self._session.wishes, self.requests
+        for wish, meet in (
+            *((wishes.estimate, requests.estimate), (wishes.prove, requests.prove)),
+            *((wishes.prove_more, requests.prove_more), (wishes.stop, self.runner.stop)),
+            (wishes.find_groups, requests.find_groups),
+            (wishes.find_groups_again, requests.find_groups_again),
+            (wishes.compare_words, requests.compare_words),
+            (wishes.compare_methods, requests.compare_methods),
+            *((wishes.run_method, requests.run_method), (wishes.run_again, requests.run_again)),
+            *((wishes.repeat, requests.repeat), (wishes.continue_run, requests.continue_run)),
+            (wishes.mitigate, lambda run: self.runner.ask((run,))),
+        ):
+            wish.connect(meet)
         for page in (self.repair, self.report):
             page.stands.connect(self._tell)
         self.bar.again.connect(self._run_like_the_last)
@@ -243,11 +227,11 @@ class Workspace(AuditPages):
     def _listen_to_queue(self) -> None:
         """Do what is asked for in the list of runs, and show what became of it."""
         strip, runner = self.bar.queue, self.runner
-        strip.opened.connect(self._open_queued)
-        strip.placed.connect(runner.place)
-        strip.dropped.connect(runner.drop)
-        strip.restored.connect(runner.restore)
-        strip.stopped.connect(lambda _number: runner.stop())
+        strip.list.opened.connect(self._open_queued)
+        strip.list.placed.connect(runner.place)
+        strip.list.dropped.connect(runner.drop)
+        strip.list.restored.connect(runner.restore)
+        strip.list.stopped.connect(lambda _number: runner.stop())
         strip.add.connect(self.requests.run_again)
         strip.stop_all.connect(self.stop_all)
         strip.go_on.connect(runner.advance)

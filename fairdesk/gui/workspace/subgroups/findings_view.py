@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer
 from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
 
 from fairdesk.answers import Question, decision_tables
@@ -13,7 +13,7 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.document import subgroup, subgroups
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads import Soon
@@ -47,28 +47,16 @@ _OTHERS = (
 
 
 class SupportsView(QWidget):
-    """What other minimum supports give, and a button that asks for a smaller one.
-
-    Signals
-    -------
-    again : float
-        Findings with this minimum support are wanted.
-    """
-
-    again = Signal(float)
+    """What other minimum supports give, and a button that asks for a smaller one."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
+        self._run = 0
         self.blocks = BlocksView(session, folds=False)
-        self._lower = QComboBox()
-        self._lower.setAccessibleName("Other minimum support")
+        self._lower = fields.choice(name="Other minimum support")
         self._lower.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        parts.calm(self._lower)
-        self._button = parts.push_button(
-            "Find subgroups a&gain with",
-            lambda: self.again.emit(float(self._lower.currentData())),
-        )
+        self._button = parts.push_button("Find subgroups a&gain with", self._ask)
         layouts.column(
             parts.heading("How results change with the minimum support"),
             parts.quiet(_SUPPORTS),
@@ -78,27 +66,24 @@ class SupportsView(QWidget):
             spacing=theme.GAP,
         )
 
-    def show_mined(self, mined: RuleSearchSummary) -> None:
+    def _ask(self) -> None:
+        theta = float(self._lower.currentData())
+        self._session.wishes.find_groups_again.emit(self._run, theta)
+
+    def show_mined(self, run: int, mined: RuleSearchSummary) -> None:
         """Show the results of a run by their minimum support."""
+        self._run = run
         self.blocks.show_blocks(subgroups.supports(self._session.spec, mined))
         of = "texts" if mined.texts else "rows"
         smaller = [each for each in _LOWER if each < mined.theta]
         texts = (f"at least {100 * each:g}{words.NBSP}% of the {of}" for each in smaller)
-        parts.offer(self._lower, zip(texts, smaller, strict=True))
+        fields.offer(self._lower, zip(texts, smaller, strict=True))
         for widget in (self._button, self._lower):
             widget.setVisible(bool(smaller))
 
 
 class OtherMethods(QWidget):
-    """The newest run of each other method.
-
-    Signals
-    -------
-    wanted : str
-        A run of this method is wanted.
-    """
-
-    wanted = Signal(str)
+    """The newest run of each other method."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -135,9 +120,8 @@ class OtherMethods(QWidget):
             self.buttons[method].setText(f"{title.short_title} again")
 
     def _make_button(self, method: str) -> QPushButton:
-        button = parts.push_button(
-            f"Run {METHODS[method].short_title}", partial(self.wanted.emit, method)
-        )
+        run = partial(self._session.wishes.run_method.emit, method)
+        button = parts.push_button(f"Run {METHODS[method].short_title}", lambda _on: run())
         button.setToolTip(self._why_off(method) or METHODS[method].sentence)
         button.setAccessibleDescription(button.toolTip())
         return button
@@ -194,21 +178,7 @@ def off(spec: AuditSpec) -> str:
 
 
 class FindingsView(RunPage):
-    """Subgroups in a list, and the one that is chosen.
-
-    Signals
-    -------
-    find_groups
-        A run that looks for subgroups is wanted.
-    again : int, float
-        That of this run is wanted again with this minimum support.
-    compare : str
-        A run of another method is wanted.
-    """
-
-    find_groups = Signal()
-    again = Signal(int, float)
-    compare = Signal(str)
+    """Subgroups in a list, and the one that is chosen."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, mines, "Run whose subgroups are shown", Question.SUBGROUPS)
@@ -222,10 +192,8 @@ class FindingsView(RunPage):
         #: The findings that are listed, and the one that is looked into.
         self.listed: tuple[Finding, ...] = ()
         self.finding: Finding | None = None
-        self._explained = parts.quiet()
-        self._none = parts.Words()
-        self._chip = QPushButton()
-        self._chip.clicked.connect(self._show_newer)
+        self._explained, self._none = parts.quiet(), parts.Words()
+        self._chip = parts.push_button("", self._show_newer)
         self.top, self.list, self.detail = (BlocksView(session) for _ in range(3))
         self.list.picked.connect(lambda key, row, _column: self._pick(key, row))
         self.list.opened.connect(self._open)
@@ -235,8 +203,6 @@ class FindingsView(RunPage):
         self.individuals = parts.Fold("Individuals in the subgroup")
         self.individuals.body.addWidget(self.rows)
         self.supports, self.others = SupportsView(session), OtherMethods(session)
-        self.supports.again.connect(self._ask_again)
-        self.others.wanted.connect(self.compare)
         self.tested = BlocksView(session, folds=False)
         self.experts = for_experts(self.tested, self.supports, layouts.gap(theme.NEAR), self.others)
         self._area = parts.scrolled(self._make_full())
@@ -269,17 +235,15 @@ class FindingsView(RunPage):
 
     def _make_empty(self) -> QWidget:
         many, spec = self._session.many, self._session.spec
-        reason = off(spec)
-        button = parts.push_button("&Find subgroups", self.find_groups)
         names = words.listed([each.name for each in spec.domain.grouping])
-        return parts.empty_page(
-            "No subgroup discovery yet",
+        return self._empty_page(
+            ("", "No subgroup discovery yet"),
             f"Discriminatory pairs concern one {spec.person} at a time. Outcomes may still differ "
             f"between subgroups of {many} defined by {names or 'protected attributes'}, "
             "alone or together. FairDesk tests every subgroup with enough members and "
             "ranks them by their gap to all others.",
-            parts.why_not(button, (reason,)),
-            button,
+            ("&Find subgroups", self._session.wishes.find_groups),
+            (off(spec),),
         )
 
     def _make_full(self) -> QWidget:
@@ -288,7 +252,7 @@ class FindingsView(RunPage):
             layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
             spacing=theme.NEAR,
         )
-        self._start = parts.push_button("&Find subgroups", self.find_groups)
+        self._start = parts.push_button("&Find subgroups", self._session.wishes.find_groups.emit)
         self._opens = parts.quiet(_OPENS)
         link = report_link(self._session, lambda: ("subtle",))
         self._one = layouts.panel(
@@ -303,36 +267,27 @@ class FindingsView(RunPage):
             self._make_filters(), self._chip, self.list, self._one, spacing=theme.GAP
         )
         return layouts.panel(
-            head,
-            self._banner,
-            self.top,
-            self._explained,
+            *(head, self._banner, self.top, self._explained),
             layouts.at(self._start, Qt.AlignmentFlag.AlignLeft),
-            self._none,
-            self._found,
-            self.experts,
-            layouts.stretch(),
+            *(self._none, self._found, self.experts, layouts.stretch()),
             margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
         )
 
     def _make_filters(self) -> QWidget:
-        self._search = QLineEdit()
-        self._search.setPlaceholderText("Search the subgroups")
-        self._search.setClearButtonEnabled(True)
-        self._search.setAccessibleName("Search the subgroups by their rules")
-        self._search.textChanged.connect(lambda _text: self._filter())
-        self._attribute, self._outcome = (parts.bounded(QComboBox()) for _ in range(2))
-        self._attribute.setAccessibleName("Attribute in the rule")
-        self._outcome.setAccessibleName("Decision that is counted")
-        for combo in (self._attribute, self._outcome):
-            parts.calm(combo)
-            combo.currentIndexChanged.connect(lambda _index: self._filter())
+        self._search = fields.line(
+            name="Search the subgroups by their rules",
+            prompt="Search the subgroups",
+            clears=True,
+            changed=lambda _text: self._filter(),
+        )
+        self._attribute, self._outcome = (
+            fields.choice(name=name, letters=12, changed=self._filter)
+            for name in ("Attribute in the rule", "Decision that is counted")
+        )
         self._outcome.currentIndexChanged.connect(lambda _index: self._show())
-        return layouts.panel(
-            layouts.row(
-                layouts.grow(self._search), self._attribute, self._outcome, spacing=theme.NEAR
-            )
+        return layouts.strip(
+            layouts.grow(self._search), self._attribute, self._outcome, spacing=theme.NEAR
         )
 
     # What happens
@@ -363,7 +318,8 @@ class FindingsView(RunPage):
 
     def _show_run(self, run: Run) -> None:
         self._say_standing(run)
-        self._tell_failure(run, "Run subgroup discovery again", self.find_groups.emit)
+        again = self._session.wishes.find_groups.emit
+        self._tell_failure(run, "Run subgroup discovery again", again)
         spec, mined = self._session.spec, mined_of(run)
         texts = any(each.texts for each in mined)
         self._explained.setText(EXPLAINED_TEXTS if texts else EXPLAINED)
@@ -393,7 +349,7 @@ class FindingsView(RunPage):
         if summary is not None:
             self._none.setText(_NOTHING.format(least=f"{100 * summary.theta:g}{words.NBSP}%"))
             self.tested.show_blocks(subgroups.tested(spec, summary))
-            self.supports.show_mined(summary)
+            self.supports.show_mined(run.id, summary)
 
     @property
     def _chosen(self) -> str:
@@ -409,10 +365,10 @@ class FindingsView(RunPage):
         """Offer the attributes and outcomes that there are."""
         attributes = dict.fromkeys(name for each in mined for name in each.attributes)
         names = ((name, name) for name in attributes)
-        parts.offer(self._attribute, (("Any attribute", None), *names))
+        fields.offer(self._attribute, (("Any attribute", None), *names))
         outcomes = [each.outcome for each in mined]
         texts = (f"“{each}”" if each else "Mean score" for each in outcomes)
-        parts.offer(self._outcome, zip(texts, outcomes, strict=True))
+        fields.offer(self._outcome, zip(texts, outcomes, strict=True))
         self._attribute.setVisible(len(attributes) > 1)
         self._outcome.setVisible(len(outcomes) > 1)
 
@@ -501,10 +457,6 @@ class FindingsView(RunPage):
 
     def _focus_list(self) -> None:
         self.list.shown[LIST].setFocus()
-
-    def _ask_again(self, theta: float) -> None:
-        if self._told is not None:
-            self.again.emit(self._told.id, theta)
 
     def _show_others(self) -> None:
         """Show what other methods found, and whether there is anything to show at all."""

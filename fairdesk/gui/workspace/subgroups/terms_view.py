@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers import Question
 from fairdesk.audit.catalogue.methods import METHODS, why_off
@@ -16,7 +16,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.data.columns.rereading import differing_part
 from fairdesk.document import terms
 from fairdesk.document.blocks import Heading, Text
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import Run, RunPage
 from fairdesk.gui.workspace.session.session import Session
@@ -88,15 +88,7 @@ def texts_with(store: Store, run: int, term: TermRate) -> list[tuple[int, str]]:
 
 
 class WordsView(RunPage):
-    """Terms as rows; of the chosen one the texts behind it.
-
-    Signals
-    -------
-    compare_words
-        A run that compares terms is wanted.
-    """
-
-    compare_words = Signal()
+    """Terms as rows; of the chosen one the texts behind it."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, self._reads, "Run whose terms are shown", Question.SUBGROUPS)
@@ -104,10 +96,7 @@ class WordsView(RunPage):
         self._terms: tuple[TermRate, ...] = ()
         self.listed: list[TermRate] = []
         self.term: TermRate | None = None
-        self._category = parts.bounded(QComboBox())
-        self._category.setAccessibleName("Category of terms")
-        self._category.currentIndexChanged.connect(lambda _index: self._fill())
-        parts.calm(self._category)
+        self._category = fields.choice(name="Category of terms", letters=12, changed=self._fill)
         self.top, self.table = BlocksView(session), BlocksView(session)
         self.detail, self._lookup = BlocksView(session), parts.Banner()
         self.table.picked.connect(lambda _key, row, _column: self._choose(self.listed[row]))
@@ -122,16 +111,14 @@ class WordsView(RunPage):
     # Parts
 
     def _make_empty(self) -> QWidget:
-        reason = off(self._session.spec)
-        button = parts.push_button("&Compare identity terms", self.compare_words)
-        return parts.empty_page(
-            "No identity terms compared yet",
+        return self._empty_page(
+            ("", "No identity terms compared yet"),
             "A model that reads texts should not decide by identity terms. FairDesk "
             "re-queries sentences of the data with other terms for gender, race, religion "
             "and age, and shows how often sentences with each term receive the favourable "
             "decision and which decisions change.",
-            parts.why_not(button, (reason,)),
-            button,
+            ("&Compare identity terms", self._session.wishes.compare_words),
+            (off(self._session.spec),),
         )
 
     def _make_full(self) -> QWidget:
@@ -142,14 +129,8 @@ class WordsView(RunPage):
             spacing=theme.NEAR,
         )
         return layouts.panel(
-            head,
-            self._banner,
-            self.top,
-            parts.quiet(EXPLAINED),
-            self.table,
-            self.detail,
-            self._lookup,
-            layouts.stretch(),
+            *(head, self._banner, self.top, parts.quiet(EXPLAINED)),
+            *(self.table, self.detail, self._lookup, layouts.stretch()),
             margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
             spacing=theme.GAP,
         )
@@ -167,11 +148,11 @@ class WordsView(RunPage):
 
     def _show_run(self, run: Run) -> None:
         self._say_standing(run)
-        self._tell_failure(run, "Compare again", self.compare_words.emit)
+        self._tell_failure(run, "Compare again", self._session.wishes.compare_words.emit)
         self._terms = terms_of(run)
         self._say(run)
         names = dict.fromkeys(each.category for each in self._terms)
-        parts.offer(self._category, (("Any category", ""), *((name, name) for name in names)))
+        fields.offer(self._category, (("Any category", ""), *((name, name) for name in names)))
         self._category.setVisible(len(names) > 1)
         self._fill()
         for widget in (self.table, self.detail):

@@ -228,7 +228,7 @@ def test_texts_are_plain_and_what_has_no_place_is_refused(view):
     assert said == [
         "By sex. <b>no markup</b>",
         "Incomplete. It was stopped.",
-        "Rows: 5,000\nSeed: 0",
+        *("Rows", "5,000", "Seed", "0"),
     ]
     with pytest.raises(TypeError, match="Code has no place in the window"):
         view.show_blocks([Code("fairdesk --help")])

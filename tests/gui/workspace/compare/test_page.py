@@ -11,9 +11,9 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.store import Store
 from fairdesk.document.comparison import compose
 from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES
-from fairdesk.gui.workspace.compare.compare_dialog import CompareDialog
-from fairdesk.gui.workspace.compare.page import budget_text
+from fairdesk.gui.workspace.compare import budget_text
 from fairdesk.gui.workspace.queue import runner
+from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.models.model import Capability
 from fairdesk.results.individual import GradientFidelity
 from tests.gui.auditing import FakeWorker, make_audit
@@ -88,9 +88,9 @@ def test_with_one_run_there_is_nothing_to_compare(qtbot, opened, tmp_path):
         for each in workspace.compare.runs.findChildren(QPushButton)
         if each.isVisibleTo(workspace)
     )
-    with qtbot.waitSignal(workspace.compare.compare_methods):
+    with qtbot.waitSignal(workspace._session.wishes.compare_methods):
         button.click()
-    dialog = workspace.findChild(CompareDialog)
+    dialog = workspace.findChild(AgainDialog)
     assert dialog is not None
     dialog.close()
 
@@ -123,19 +123,19 @@ def test_methods_that_are_off_say_why(qtbot, tmp_path):
     blind = msgspec.structs.replace(
         spec, model=msgspec.structs.replace(spec.model, can=(Capability.DECIDES,))
     )
-    dialog = CompareDialog(blind, 4)
+    dialog = AgainDialog(blind, None, seed=4, several=True)
     qtbot.addWidget(dialog)
     offered = {key for key, method in METHODS.items() if method.answers is QuestionKind.EXAMPLES}
-    assert set(dialog._boxes) <= offered
+    assert set(dialog.picker.items) == offered
     needing = {key for key in offered if not set(METHODS[key].needs) <= {Capability.DECIDES}}
-    assert not needing & set(dialog._boxes)
-    for box in dialog._boxes.values():
-        box.setChecked(False)
-    assert not dialog._start.isEnabled()
-    dialog._boxes["uniform"].setChecked(True)
-    assert dialog._start.isEnabled()
-    dialog._by_rows.setChecked(True)
-    dialog._rows.setValue(7_000)
+    assert needing <= set(dialog._off)
+    for item in dialog.picker.items.values():
+        item.setCheckState(Qt.CheckState.Unchecked)
+    assert not dialog.ok_button.isEnabled()
+    dialog.picker.items["uniform"].setCheckState(Qt.CheckState.Checked)
+    assert dialog.ok_button.isEnabled()
+    dialog._length.setCurrentIndex(dialog._length.count() - 1)
+    dialog._queries.setValue(7_000)
     assert dialog.runs() == (RunSpec("uniform", seed=4, budget=Budget(queries=7_000)),)
 
 
@@ -196,17 +196,18 @@ def test_a_run_is_repeated_gone_on_with_and_compared_by_keys(qtbot, opened, tmp_
     monkeypatch.setattr(runner, "reopen", lambda *_: None)
     table = workspace.overview._runs
     qtbot.waitUntil(lambda: table.rowCount() == 2, timeout=10_000)
-    assert not workspace.overview._repeat.isEnabled()
+    repeat, further_one, compare = workspace.overview.acts
+    assert not repeat.isEnabled()
     table.setFocus()
     table.selectRow(0)
-    assert workspace.overview._repeat.isEnabled()
+    assert repeat.isEnabled()
     with qtbot.waitSignal(workspace.run_finished, timeout=30_000):
         qtbot.keyClick(table, Qt.Key.Key_S)
     qtbot.waitUntil(lambda: table.rowCount() == 3, timeout=10_000)
     workspace.show_page("Overview")
     table.selectRow(0)
     with qtbot.waitSignal(workspace.run_finished, timeout=30_000):
-        workspace.overview._continue.click()
+        further_one.click()
     with Store.open(path) as store:
         again, further = store.runs()[2:]
     assert (again.spec.seed, again.spec.continues) == (2, 0)
@@ -215,7 +216,7 @@ def test_a_run_is_repeated_gone_on_with_and_compared_by_keys(qtbot, opened, tmp_
     assert table.item(3, 1).text().endswith("continues 1")
     workspace.show_page("Overview")
     table.selectRow(1)
-    workspace.overview._compare.click()
+    compare.click()
     assert workspace.steps.currentRow() == NAMES.index(COMPARE)
     assert workspace.compare.runs._list.checked() == (2,)
 

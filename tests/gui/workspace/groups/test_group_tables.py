@@ -20,8 +20,7 @@ from fairdesk.groups.metrics import measuring
 from fairdesk.gui.kit.parts import Fold, Words
 from fairdesk.gui.workspace.common.blocks_view import StatementView
 from fairdesk.gui.workspace.common.data_rows import MOST
-from fairdesk.gui.workspace.groups.group_rows import RowsDialog, rows_behind
-from fairdesk.gui.workspace.groups.page import GroupTables
+from fairdesk.gui.workspace.groups import GroupTables, RowsDialog, rows_behind
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.groups import Bin, GroupLine, GroupTable
@@ -172,7 +171,7 @@ def test_a_page_out_of_sight_is_made_ready_and_not_made_again_when_it_is_shown(
 def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show, qtbot):
     made = show()
     said = []
-    made.measure_wanted.connect(lambda: said.append("measure"))
+    made._session.wishes.run_method.connect(said.append)
     empty = made._stack.currentWidget()
     qtbot.waitUntil(lambda: len(made.recorded.view.shown) == 3)
     assert phrases.RECORDED_OUTCOMES in [each.text() for each in empty.findChildren(Words)]
@@ -186,7 +185,7 @@ def test_before_any_run_the_labels_are_told_and_a_button_measures_the_rest(show,
     button = next(each for each in empty.findChildren(QPushButton) if "metrics" in each.text())
     assert button.isEnabled()
     button.click()
-    assert said == ["measure"]
+    assert said == ["groups"]
 
 
 def test_a_run_of_another_kind_changes_nothing(show):
@@ -487,10 +486,10 @@ def test_a_run_that_failed_keeps_what_it_counted_and_offers_another(show, path):
     measure(path, (table(),), "failed", "The process that holds the model died.")
     made = show()
     said = []
-    made.measure_wanted.connect(lambda: said.append("again"))
+    made._session.wishes.run_method.connect(said.append)
     assert made._banner.accessibleName().startswith("The run failed; the results so far are kept.")
     next(b for b in made._banner.findChildren(QPushButton)).click()
-    assert said == ["again"]
+    assert said == ["groups"]
 
 
 def test_a_run_that_counted_nothing_says_so(show, path):

@@ -2,7 +2,7 @@ import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel, QPushButton, QTableWidget
+from PySide6.QtWidgets import QLabel, QPushButton
 
 from fairdesk.answers import Question
 from fairdesk.audit.plan.spec import RunSpec
@@ -15,9 +15,10 @@ from fairdesk.data.table import Kind
 from fairdesk.document import subgroup, subgroups
 from fairdesk.gui.kit.parts import Fold
 from fairdesk.gui.workspace.common.data_rows import MOST, rows_inside, shown_columns
-from fairdesk.gui.workspace.common.run_page import GROUPS, NAMES, OVERVIEW
+from fairdesk.gui.workspace.common.run_page import DATA, GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.overview.page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from fairdesk.gui.workspace.shell.data_page import COLUMNS
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.gui.workspace.subgroups.findings_view import LIST
 from fairdesk.gui.workspace.subgroups.terms_view import LIST as TERM_LIST
@@ -102,7 +103,7 @@ def test_before_any_run_the_page_offers_one(qtbot, opened, path):
         if each.isVisibleTo(workspace)
     )
     assert button.isEnabled()
-    with qtbot.waitSignal(workspace.groups.find_groups):
+    with qtbot.waitSignal(workspace._session.wishes.find_groups):
         button.click()
 
 
@@ -343,7 +344,7 @@ def test_a_smaller_support_is_asked_for(qtbot, opened, path):
     ]
     asked = []
     workspace.runner.ask = asked.extend
-    with qtbot.waitSignal(workspace.groups.again) as told:
+    with qtbot.waitSignal(workspace._session.wishes.find_groups_again) as told:
         supports._button.click()
     assert told.args == [number, 0.02]
     assert asked[0].options == {"bins": 4, "theta": 0.02}
@@ -355,7 +356,7 @@ def test_a_failed_run_offers_another(qtbot, opened, path):
     view = workspace.groups.findings
     assert view._banner.isVisible()
     (again,) = view._banner.findChildren(QPushButton)
-    with qtbot.waitSignal(workspace.groups.find_groups):
+    with qtbot.waitSignal(workspace._session.wishes.find_groups):
         again.click()
 
 
@@ -588,12 +589,11 @@ def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
     assert any("by sex" in each for each in overview)
     assert any(phrases.NOT_GIVEN in each for each in overview)
     assert workspace.overview._next_button.text() == "See the groups"
-    roles = workspace.data.findChildren(QTableWidget)[0]
-    last = roles.rowCount() - 1
-    assert [roles.item(last, place).text() for place in (0, 2)] == [
-        "sex",
-        "◆ protected, not a model input",
-    ]
+    workspace.show_page(DATA)
+    qtbot.waitUntil(lambda: COLUMNS in workspace.data.view.shown, timeout=10_000)
+    roles = workspace.data.view.shown[COLUMNS]
+    told = {roles.item(row, 0).text(): roles.item(row, 3).text() for row in range(roles.rowCount())}
+    assert told["sex"] == "protected, not a model input"
     workspace.show_page(GROUPS)
     model = workspace.groups.findings.rows.table.model()
     qtbot.waitUntil(lambda: model.rowCount() > 0, timeout=10_000)
@@ -632,7 +632,7 @@ def test_the_table_of_runs_tells_what_came_of_them(opened, path):
     measure(path, "fairfictplay", (LINEAR,))
     measure(path, "themis-groups", ())
     runs = opened(path).overview._runs
-    assert [plain(runs.item(row, 4).text()) for row in range(3)] == [
+    assert [plain(runs.item(row, 3).text()) for row in range(3)] == [
         "1,590 subgroups tested, largest gap 58.4 percentage points",
         "largest gap 40.0 percentage points",
         "–",

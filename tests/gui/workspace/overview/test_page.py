@@ -97,7 +97,7 @@ def test_the_bar_of_an_attribute_lists_its_pairs_by_keyboard_too(qtbot, answered
         assert part.alone in chart.accessibleDescription()
         qtbot.keyClick(chart, Qt.Key.Key_Return)
         assert page_of(answered) == EXAMPLES
-        assert answered.examples._runs.currentData() == part.run
+        assert answered.examples.runs.currentData() == part.run
         assert filters.alone == part.alone
 
 

@@ -348,14 +348,14 @@ def test_a_share_of_those_tried_is_never_told(known):
 
 def test_a_search_kept_to_plausible_pairs_says_so_and_what_sampling_needs(known):
     page = known.examples
-    (run,) = (each for each in known._session.runs if each.id == page._shown)
+    (run,) = (each for each in known._session.runs if each.id == page.runs.shown)
     kept = msgspec.structs.replace(
         run,
         spec=msgspec.structs.replace(run.spec, plausible=True),
         figures=(RandomBaseline(100, 5, 400, 400, 0.016, 0.113),),
     )
     assert figures.near_sentence(run) == ""
-    page._tell(kept)
+    page._show_run(kept)
     assert figures.sampling_sentence(kept)
     # for experts, with what the search spent
     assert figures.near_sentence(kept) in page._spent.text()
@@ -365,12 +365,12 @@ def test_a_search_kept_to_plausible_pairs_says_so_and_what_sampling_needs(known)
 
 def test_what_each_phase_of_a_search_came_to_is_said_with_what_it_spent(known):
     page = known.examples
-    (run,) = (each for each in known._session.runs if each.id == page._shown)
+    (run,) = (each for each in known._session.runs if each.id == page.runs.shown)
     phases = (SearchPhase("seeds", 8, 1, 2, 81), SearchPhase("directed", 992, 507, 14, 81))
     seconds = {"seeds": 0.5, "directed": 1.5}
-    page._tell(msgspec.structs.replace(run, figures=phases, seconds=seconds))
+    page._show_run(msgspec.structs.replace(run, figures=phases, seconds=seconds))
     assert page._phases.shown["phases"].rowCount() == len(phases)
-    page._tell(msgspec.structs.replace(run, figures=(), seconds={}))
+    page._show_run(msgspec.structs.replace(run, figures=(), seconds={}))
     assert not page._phases.shown
 
 
@@ -396,7 +396,7 @@ def test_how_the_search_went_is_folded_once_it_is_over(qtbot, known):
     assert not page.experts.is_open
     qtbot.mouseClick(page.experts.button, Qt.MouseButton.LeftButton)
     assert page.chart.isVisible()
-    page._take_runs()
+    page.runs.take_runs()
     assert page.experts.is_open
 
 
@@ -476,7 +476,7 @@ def test_the_other_way_round_is_a_click_away_where_it_is_known(qtbot, opened, pa
     assert f"pair {turned} " in detail._turn.text()
     qtbot.mouseClick(detail._turn, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: getattr(detail.pair, "id", None) == turned, timeout=10_000)
-    assert workspace.examples._runs.currentData() != shown.run
+    assert workspace.examples.runs.currentData() != shown.run
     # and back
     qtbot.waitUntil(lambda: f"pair {shown.id} " in detail._turn.text(), timeout=10_000)
     qtbot.mouseClick(detail._turn, Qt.MouseButton.LeftButton)

@@ -929,8 +929,8 @@ def test_before_any_run_the_page_says_what_the_report_will_hold(qtbot, opened, t
         each.text(): each for each in report._right.currentWidget().findChildren(QPushButton)
     }
     asked = []
-    report.start.connect(lambda: asked.append(True))
-    with qtbot.waitSignal(report.start):
+    report._session.wishes.run_again.connect(lambda: asked.append(True))
+    with qtbot.waitSignal(report._session.wishes.run_again):
         buttons["&Begin a run…"].click()
     QApplication.activeModalWidget().reject()
     # what people tell can be filled in before

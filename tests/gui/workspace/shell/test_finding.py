@@ -3,10 +3,11 @@
 import pytest
 from PySide6.QtGui import QAction
 
-from fairdesk.gui.commands import Commands, Found
 from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
+from fairdesk.gui.menus import Commands, Found
 from fairdesk.gui.workspace.common.run_page import DATA, EXAMPLES, GROUPS, NAMES
+from fairdesk.gui.workspace.shell.data_page import COLUMNS
 from fairdesk.wording.rules import rule_phrase
 from tests.gui.group_figures import FIGURES
 from tests.gui.workspace.groups import test_page
@@ -49,10 +50,12 @@ def test_nothing_of_the_audit_is_listed_before_something_is_typed(window):
     assert dialog.list.count() > 0
 
 
-def test_an_attribute_is_chosen_in_its_table(window):
+def test_an_attribute_is_chosen_in_its_table(qtbot, window):
     assert choose(window, "attribute: age") == ["Attribute: age"]
-    table = window.workspace.data.attributes
+    view = window.workspace.data.view
     assert page_of(window) == DATA
+    qtbot.waitUntil(lambda: COLUMNS in view.shown, timeout=10_000)
+    table = view.shown[COLUMNS]
     assert table.item(table.currentRow(), 0).text() == "age"
 
 

@@ -26,27 +26,24 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
 from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.attributes import Attribute, Role
-from fairdesk.data.domain.dependencies import Determined
 from fairdesk.data.formats.reading import read_table
-from fairdesk.data.table import Kind
 from fairdesk.document import pairs
 from fairdesk.errors import ModelError
 from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
-from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, GROUPS, NAMES, OVERVIEW
+from fairdesk.gui.workspace.common.run_page import COMPARE, DATA, EXAMPLES, GROUPS, NAMES, OVERVIEW
 from fairdesk.gui.workspace.overview.page import next_step
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.data_page import DataPage, model_facts, values_text
+from fairdesk.gui.workspace.shell.data_page import COLUMNS
 from fairdesk.gui.workspace.shell.run_bar import budget_used
 from fairdesk.models.inputs import input_check
 from fairdesk.models.model import Companion
 from fairdesk.models.pickles.contents import Contents
+from fairdesk.report.document import described
 from fairdesk.results.proofs import Proven
-from fairdesk.wording.attributes import compared_values
 from tests import phrases
 from tests.gui.auditing import PROTECTED, FakeWorker, make_audit, said_of
 from tests.gui.group_figures import rule_set
@@ -65,30 +62,22 @@ def entries(path):
         return [entry.what for entry in store.log_entries()]
 
 
-def test_of_the_values_that_are_compared_none_is_left_out():
-    values = tuple("abcdef")
-    free = Attribute("job", Kind.NOMINAL, values, high=5.0)
-    assert values_text(free) == "a, b, c, d and 2 more"
-    protected = msgspec.structs.replace(free, role=Role.PROTECTED, compared=tuple(range(6)))
-    assert values_text(protected) == "a, b, c, d, e, f"
-
-
-def test_the_page_of_the_data_says_what_determines_an_attribute_and_which_values_are_tested(
-    qtbot, tmp_path
-):
-    with Store.open(make_audit(tmp_path, runs=0)) as store:
-        spec = store.spec
-    follows, by = (each.name for each in spec.domain.attributes if each.role is Role.VARIES), "sex"
-    following = Determined(next(follows), by, ((0.0, 0.0), (1.0, 0.0)))
-    domain = msgspec.structs.replace(spec.domain, determined=(following,))
-    page = DataPage(msgspec.structs.replace(spec, domain=domain))
-    qtbot.addWidget(page)
-    rows = {page.attributes.item(row, 0).text(): row for row in range(page.attributes.rowCount())}
-    roles = {name: page.attributes.item(row, 2).text() for name, row in rows.items()}
-    assert roles[following.attribute] == f"determined by {by}"
-    assert roles[by] == "◆ protected"
-    attribute = spec.domain.attributes[spec.domain.names.index(by)]
-    assert page.attributes.item(rows[by], 3).text() == compared_values(attribute)
+def test_the_page_of_the_data_shows_what_the_report_says_of_data_and_model(qtbot, opened, path):
+    workspace = opened(path)
+    workspace.show_page(DATA)
+    page = workspace.data
+    qtbot.waitUntil(lambda: COLUMNS in page.view.shown, timeout=10_000)
+    table = page.view.shown[COLUMNS]
+    names = [table.item(row, 0).text() for row in range(table.rowCount())]
+    spec = workspace._session.spec
+    assert names == [column.name for column in spec.columns]
+    with Store.open(path) as store:
+        sections = described(store)
+    facts = [
+        fact for each in sections for block in each.blocks for fact in getattr(block, "facts", ())
+    ]
+    said = {label.accessibleName() for label in page.view.findChildren(QLabel)}
+    assert {f"{fact.name}: {fact.value}" for fact in facts[:4]} <= said
 
 
 def standing(workspace, name):
@@ -105,7 +94,7 @@ def test_before_the_first_run_every_page_says_what_will_be_there(qtbot, opened, 
         each for each in workspace.examples.findChildren(QPushButton) if each.isVisibleTo(workspace)
     ]
     assert [each.text().replace("&", "") for each in buttons] == ["Find discriminatory pairs…"]
-    with qtbot.waitSignal(workspace.examples.start):
+    with qtbot.waitSignal(workspace._session.wishes.run_again):
         buttons[0].click()
 
 
@@ -258,7 +247,7 @@ def test_all_pages_tell_of_the_best_run_and_totals_agree(qtbot, opened, tmp_path
     assert runs[0].found > runs[1].found > 0
     workspace = opened(path)
     workspace.show_page(EXAMPLES)
-    assert workspace.examples._runs.currentData() == runs[0].id
+    assert workspace.examples.runs.currentData() == runs[0].id
     total = sum(run.found for run in runs)
     # at the left is none that could be quoted; the page says that of all runs beside its run's
     assert f"{total:,}" not in standing(workspace, EXAMPLES)
@@ -271,7 +260,7 @@ def test_all_pages_tell_of_the_best_run_and_totals_agree(qtbot, opened, tmp_path
     # a choice stays until there is another run
     workspace.examples.open_run(runs[1].id)
     workspace._session.runs_changed.emit()
-    assert workspace.examples._runs.currentData() == runs[1].id
+    assert workspace.examples.runs.currentData() == runs[1].id
 
 
 def test_titles_stand_at_one_height(qtbot, opened, tmp_path):
@@ -587,24 +576,6 @@ def test_where_a_file_is_now_is_asked_and_kept(qtbot, reading, monkeypatch, tmp_
     assert asked[-1] == {tmp_path / "model.pkl": there, tmp_path / "scaler.pkl": there}
 
 
-def test_what_the_model_was_fed_and_where_it_ran_is_told(fed):
-    spec, _moved = fed
-    card = msgspec.structs.replace(
-        spec.model,
-        environment="scikit-learn 1.3.2, Python 3.11",
-        outputs=("loan", "rate"),
-        output="loan",
-        read_as_data=False,
-    )
-    mapping = msgspec.structs.replace(spec.mapping, threshold=0.3)
-    facts = dict(model_facts(msgspec.structs.replace(spec, model=card, mapping=mapping)))
-    assert "scikit-learn 1.3.2" in facts["Opened"]
-    assert facts["Output used for decisions"] == "loan"
-    assert "0.3" in facts["Decision threshold"]
-    beside = facts["Companion file (can run code; you agreed)"]
-    assert spec.model.companions[0].sha256 in beside
-
-
 @pytest.fixture
 def decided(tmp_path):
     """An audit of decisions that stand in a column of the data."""
@@ -714,7 +685,7 @@ def test_run_again_opens_the_model_and_runs(qtbot, reading, monkeypatch, path):
         reading.runner.ask((RUN,))
     with Store.open(path) as store:
         assert [run.state for run in store.runs()] == ["done", "done"]
-    qtbot.waitUntil(lambda: reading.examples._runs.count() == 2, timeout=10_000)
+    qtbot.waitUntil(lambda: reading.examples.runs.count() == 2, timeout=10_000)
     reading.close_audit()
     assert worker.closed
 
@@ -829,13 +800,3 @@ def test_pages_are_reached_by_keys(qtbot, reading):
             reading, Qt.Key(Qt.Key.Key_0 + number % 10), Qt.KeyboardModifier.ControlModifier
         )
         assert reading._pages.currentIndex() == number - 1
-
-
-def test_the_favourable_decision_is_joined_with_the_recorded_outcome(tmp_path):
-    with Store.open(make_audit(tmp_path)) as store:
-        spec = store.spec
-    good = spec.decisions[spec.mapping.favourable_class]
-    same = msgspec.structs.replace(spec, favourable=good)
-    other = msgspec.structs.replace(spec, favourable=">50K")
-    assert f"{good} (favourable)" in dict(model_facts(same))["Outputs"]
-    assert f"{good} (favourable: >50K)" in dict(model_facts(other))["Outputs"]

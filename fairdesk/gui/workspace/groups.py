@@ -1,34 +1,200 @@
-"""Groups: findings about them in sentences, words in texts, and tables of groups."""
+"""The Groups page: a table of rates for each attribute, and the rows behind a number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
-from PySide6.QtCore import Qt, Signal
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QComboBox, QHBoxLayout, QLabel, QTabWidget, QWidget
+from PySide6.QtWidgets import QBoxLayout, QCheckBox, QDialog, QDialogButtonBox, QHBoxLayout, QWidget
 
 from fairdesk.answers import Observed, Question, best_run, decision_tables, observed
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
-from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.store.store import Store
+from fairdesk.data.domain.attributes import encode
+from fairdesk.data.profiling.outcomes import favourable_rows
+from fairdesk.data.table import Table
 from fairdesk.document import groups
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.groups.metrics.grouping import divide
+from fairdesk.groups.metrics.measuring import askable
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.workspace.common.blocks_view import BlocksView, stops
+from fairdesk.gui.workspace.common.data_rows import Behind
 from fairdesk.gui.workspace.common.run_page import Run, RunPage
-from fairdesk.gui.workspace.groups.group_rows import HOW, FigureDetail
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import FindingsView, Key
 from fairdesk.gui.workspace.subgroups.terms_view import WordsView, text_columns
-from fairdesk.results.groups import GroupTable
+from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.tables import counted_title, reference_of
+from fairdesk.wording.groups.columns import formula
+from fairdesk.wording.groups.tables import counted_title, group_text, reference_of
 
+#: How a figure is picked, for where there are some.
+HOW = "Select a figure to see its formula, its numbers and the rows it is calculated from."
+Mask = NDArray[np.bool_]
+#: Per protected number the inner edges of its bins, as of `fairdesk.audit.plan.spec.RunSpec`.
+Edges = Mapping[str, tuple[float, ...]]
+
+
+def outcome_column(spec: AuditSpec, table: GroupTable) -> tuple[str, str] | None:
+    """Return the column that was counted, and what is favourable in it; none where a model answers.
+
+    The answers of a model are not kept in the audit.
+    """
+    if table.of == "label":
+        return spec.label, spec.favourable
+    if table.of == "decisions" and spec.predictions:
+        return spec.predictions, table.outcome
+    return None
+
+
+def group_of(
+    spec: AuditSpec, edges: Edges, data: Table, table: GroupTable, line: GroupLine
+) -> Mask:
+    """Return which rows are in a group, ``(n,)``; ``edges`` as of the run that counted it."""
+    values = dict(zip(table.attributes, line.values, strict=True))
+    attributes = [each for each in spec.domain.grouping if each.name in values]
+    inside = np.ones(len(data.codes), dtype=np.bool_)
+    for attribute, codes in zip(attributes, encode(attributes, data).T, strict=True):
+        division = divide(attribute, codes, edges.get(attribute.name, ()))
+        inside &= division.place == division.texts.index(values[attribute.name])
+    return inside
+
+
+def rows_behind(
+    store: Store, edges: Edges, table: GroupTable, line: GroupLine, *, favourable: bool = False
+) -> Behind:
+    """List the rows that a group's figures were counted in, those without an outcome left out.
+
+    With ``favourable`` only those with the favourable one, where the data say who that is.
+    """
+    spec, data = store.spec, store.table()
+    inside = group_of(spec, edges, data, table, line)
+    first = [*table.attributes]
+    if (counted := outcome_column(spec, table)) is None:
+        domain = spec.domain
+        inside &= askable(domain.encode(data), domain.attributes, spec.mapping)
+    else:
+        good, known = favourable_rows(data, *counted)
+        inside &= good if favourable else known
+        first.insert(0, counted[0])
+    names = dict.fromkeys((*first, *(column.name for column in data.columns)))
+    return Behind.of(data, np.flatnonzero(inside), tuple(names))
+
+
+class FigureDetail(parts.Card):
+    """How a figure came, once one is picked, and the button that lists the rows behind it."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._picked: tuple[GroupTable, GroupLine] | None = None
+        self.edges: Edges = {}
+        self.group, self.formula = parts.Words(strong=True), parts.Words(selectable=True)
+        self.formula.setAlignment(Qt.AlignmentFlag.AlignTop)
+        tip = "List the rows of the data that were counted here"
+        self.rows = parts.push_button("&Show the rows", self._show_rows, tip=tip)
+        said = layouts.column(self.group, self.formula, spacing=theme.TIGHT)
+        button = layouts.at(self.rows, Qt.AlignmentFlag.AlignTop)
+        row = layouts.row(layouts.grow(said), button, spacing=theme.WIDE)
+        super().__init__(row, margin=theme.NEAR)
+        self.hide()
+
+    def show_figure(self, table: GroupTable, line: GroupLine, name: str) -> None:
+        """Tell how the figure of this name came; of a group's name how to find out more."""
+        self._picked = table, line
+        group = group_text(table, line)
+        how = formula(self._session.spec, table, line, name) or HOW
+        self.group.setText(group)
+        self.formula.setText(how)
+        # as high for short formulas as for most: the tables above must not move
+        self.formula.setMinimumHeight(2 * self.formula.fontMetrics().lineSpacing())
+        self.rows.setEnabled(bool(line.n_samples))
+        self.show()
+        self.setAccessibleName(f"{group}: {how}")
+
+    def _show_rows(self) -> None:
+        if self._picked is not None:
+            RowsDialog(self._session, self.edges, *self._picked, parent=self.window()).show()
+
+
+class RowsDialog(QDialog):
+    """Lists the rows behind a group's figures."""
+
+    def __init__(
+        self,
+        session: Session,
+        edges: Edges,
+        table: GroupTable,
+        line: GroupLine,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._edges = session, edges
+        self._table, self._line = table, line
+        group = group_text(table, line)
+        self.setWindowTitle("Rows used for this figure")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._count = parts.quiet()
+        self._banner = parts.Banner()
+        counted = outcome_column(session.spec, table)
+        name = "" if counted is None else counted[1].replace("&", "&&")
+        self.only = QCheckBox(f"&Only those with “{name}”")
+        self.only.setVisible(counted is not None)
+        self.only.toggled.connect(lambda _on: self._ask())
+        self.rows = TextTable(f"Rows of {group}", most=0)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layouts.column(
+            parts.heading(f"Rows of the data with {group}"),
+            self._count,
+            self.only,
+            self._banner,
+            layouts.grow(self.rows),
+            buttons,
+            on=self,
+            margin=theme.WIDE,
+            spacing=theme.NEAR,
+        )
+        parts.resize_on_screen(self, 860, 560)
+        self._ask()
+
+    def _ask(self) -> None:
+        table, line, favourable = self._table, self._line, self.only.isChecked()
+        edges = self._edges
+        self._count.setText("Searching…")
+        self._session.store.ask(
+            lambda store: rows_behind(store, edges, table, line, favourable=favourable),
+            self._take,
+            self._banner.tell,
+            key=(id(self), "rows"),
+        )
+
+    def _take(self, behind: Behind) -> None:
+        self._count.setText(self._said(behind))
+        self.rows.show_rows(behind.cells, header=behind.heads)
+
+    def _said(self, behind: Behind) -> str:
+        """Say how many there are, and which of them are shown."""
+        said = behind.sentence()
+        counted = self._line.favourable if self.only.isChecked() else self._line.n_samples
+        if behind.n_samples != counted:
+            said += f"; {words.number(counted)} of them could be counted"
+        if outcome_column(self._session.spec, self._table) is None:
+            said += ". The model’s output for each row is not stored in the audit"
+        return f"{said}."
+
+
+_WHAT, _BY = "What was counted", "By which attributes"
 _EACH = "each attribute alone"
 _BOTH = "decision and recorded outcome"
 #: Above tables with different references.
@@ -55,15 +221,7 @@ class Shown(NamedTuple):
 
 
 class GroupTables(RunPage):
-    """Tables of groups; before any run what the labels say, and the button that counts the rest.
-
-    Signals
-    -------
-    measure_wanted
-        A run that measures groups is wanted.
-    """
-
-    measure_wanted = Signal()
+    """Tables of groups; before any run what the labels say, and the button that counts the rest."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, measures, "Run whose group metrics are shown", Question.GROUPS)
@@ -74,7 +232,7 @@ class GroupTables(RunPage):
         self._groups: tuple[tuple[str, ...], ...] = ((),)
         self.shown: list[Shown] = []
         self.recorded = Shown((), BlocksView(session))
-        self.kind, self.by = QComboBox(), QComboBox()
+        self.kind, self.by = fields.choice(name=_WHAT), fields.choice(name=_BY)
         self.detail = FigureDetail(session)
         below = layouts.row(self.detail, margin=(0, 0, theme.PAGE, theme.GAP))
         self._stack_up(self._make_empty(), self._make_full(), below)
@@ -102,28 +260,24 @@ class GroupTables(RunPage):
     def _make_empty(self) -> QWidget:
         session, method = self._session, METHODS["groups"]
         reason = why_off(method, session.spec.model, session.spec.domain)
-        button = parts.push_button("Run group &metrics", self.measure_wanted)
-        button.setEnabled(not reason)
-        inside = QWidget()
-        column = layouts.column(
-            parts.quiet(f"{words.OBSERVED} {HOW}"),
-            self._make_observed(),
-            layouts.gap(theme.NEAR),
-            parts.heading("More metrics are available"),
+        button = parts.push_button("Run group &metrics", self._measure)
+        inside = layouts.panel(
+            *(parts.quiet(f"{words.OBSERVED} {HOW}"), self._make_observed()),
+            *(layouts.gap(theme.NEAR), parts.heading("More metrics are available")),
             parts.quiet(
                 f"For every group of {session.many} and every intersectional subgroup: "
                 "decisions and scores, confidence intervals, the four-fifths threshold, tests, "
                 "shortfalls, error rates and calibration. This takes seconds."
             ),
-            on=inside,
+            parts.why_not(button, (reason,)),
+            *(layouts.at(button, Qt.AlignmentFlag.AlignLeft), layouts.stretch()),
             margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
             spacing=theme.GAP,
         )
-        if reason:
-            column.addWidget(parts.Words(reason, tone="wrong"))
-        column.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
-        column.addStretch(1)
         return parts.scrolled(inside)
+
+    def _measure(self, *_on: bool) -> None:
+        self._session.wishes.run_method.emit("groups")
 
     def _make_observed(self) -> QWidget:
         """Count the labels in the data, off the window's thread: they never change."""
@@ -161,21 +315,17 @@ class GroupTables(RunPage):
         )
 
     def _make_choices(self) -> QHBoxLayout:
-        row = layouts.row(margin=(0, 0, theme.PAGE, 0), spacing=theme.NEAR)
-        for text, combo in (("&Counted", self.kind), ("&by", self.by)):
-            label = QLabel(text)
-            label.setBuddy(combo)
+        for combo, letters in ((self.kind, 12), (self.by, 18)):
             combo.setMaxVisibleItems(20)
-            parts.roomy(combo, 12 if combo is self.kind else 18)
+            fields.roomy(combo, letters)
             combo.currentIndexChanged.connect(lambda _index: self._lay_out())
-            row.addWidget(label)
-            row.addWidget(combo)
-        self.kind.setAccessibleName("What was counted")
-        self.by.setAccessibleName("By which attributes")
-        parts.calm(self.kind, self.by)
-        row.addStretch(1)
-        row.addWidget(parts.bounded(self.runs))
-        return row
+        return layouts.row(
+            *(fields.label_of("&Counted", self.kind), self.kind),
+            *(fields.label_of("&by", self.by), self.by),
+            *(layouts.stretch(), fields.bounded(self.runs)),
+            margin=(0, 0, theme.PAGE, 0),
+            spacing=theme.NEAR,
+        )
 
     # What happens
 
@@ -186,10 +336,10 @@ class GroupTables(RunPage):
 
     def _show_run(self, run: Run) -> None:
         self._say_standing(run)
-        self._tell_failure(run, "Run again", self.measure_wanted.emit)
+        self._tell_failure(run, "Run again", self._measure)
         tables = tables_of(run)
         if run.state in ("done", "stopped") and not tables:
-            again = (("Run again", self.measure_wanted.emit),)
+            again = (("Run again", self._measure),)
             self._banner.say("The run ended before the first result.", run.message, again)
         if tables != self._tables:
             self._tables = tables
@@ -211,11 +361,11 @@ class GroupTables(RunPage):
         each = _EACH if len(singles) > 1 else words.listed(tuple(singles))
         self._kinds, self._groups = tuple(kinds), ((), *crossed)
         only = self.kind.count() < 2
-        parts.offer(self.kind, ((text, text) for text in kinds.values()))
+        fields.offer(self.kind, ((text, text) for text in kinds.values()))
         if only:
             # what was shown while nothing else was counted was not chosen
             self.kind.setCurrentIndex(0)
-        parts.offer(self.by, ((text, text) for text in (each, *map(words.listed, crossed))))
+        fields.offer(self.by, ((text, text) for text in (each, *map(words.listed, crossed))))
 
     def _lay_out(self) -> None:
         """Show the tables that are chosen, in the views that there are for them."""
@@ -306,23 +456,7 @@ def _kind(table: GroupTable) -> tuple[str, str]:
 
 
 class GroupsPage(QWidget):
-    """How groups fare: found by rules, by words in texts, and counted.
-
-    Signals
-    -------
-    find_groups, compare_words, measure_groups
-        A run that looks for groups, compares words, or counts how groups fare, is wanted.
-    again : int, float
-        The run of this number is wanted again with this least support.
-    compare : str
-        A run of another method is wanted.
-    """
-
-    find_groups = Signal()
-    compare_words = Signal()
-    measure_groups = Signal()
-    again = Signal(int, float)
-    compare = Signal(str)
+    """How groups fare: found by rules, by words in texts, and counted."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -330,16 +464,11 @@ class GroupsPage(QWidget):
         self.findings = FindingsView(session)
         self.words = WordsView(session)
         self.tables = GroupTables(session)
-        self.tabs = QTabWidget()
-        self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.tables, "Gro&up metrics")
-        self.tabs.addTab(self.findings, "Subgroup d&iscovery")
-        self.tabs.addTab(self.words, "Identity &terms")
-        self.findings.find_groups.connect(self.find_groups)
-        self.findings.again.connect(self.again)
-        self.findings.compare.connect(self.compare)
-        self.words.compare_words.connect(self.compare_words)
-        self.tables.measure_wanted.connect(self.measure_groups)
+        self.tabs = layouts.tabs(
+            (self.tables, "Gro&up metrics"),
+            (self.findings, "Subgroup d&iscovery"),
+            (self.words, "Identity &terms"),
+        )
         layouts.column(
             layouts.column(page_head("Groups"), margin=(0, 0, theme.PAGE, 0)),
             layouts.grow(self.tabs),

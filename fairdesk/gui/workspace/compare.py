@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QHeaderView,
     QPushButton,
-    QStackedWidget,
-    QTableWidget,
     QTableWidgetItem,
-    QTabWidget,
     QWidget,
 )
 
@@ -32,7 +28,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.kit.tables import aligned, head_columns, height_around, read_only
+from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.kit.threads import Latest, Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import Run, RunPage, likenesses
@@ -43,7 +39,6 @@ from fairdesk.wording import words
 
 if TYPE_CHECKING:
     from fairdesk.audit.runs.comparison import Comparison
-
 
 _HEADS = ("Run", "Method", "State", "Seed", "Budget", "Pairs found")
 
@@ -64,41 +59,50 @@ def budget_text(budget: Budget) -> str:
     return " or ".join(limits) or "none"
 
 
-class RunList(QTableWidget):
+class RunList(TextTable):
     """The runs that can be compared, each with a check box.
 
     Signals
     -------
-    chosen
+    ticked
         The auditor checked or unchecked one.
     """
 
-    chosen = Signal()
+    ticked = Signal()
 
     def __init__(self) -> None:
-        super().__init__(0, len(_HEADS))
-        self._boxes: dict[int, QTableWidgetItem] = {}
         how = "Space selects or deselects a run."
-        read_only(self, "Runs to compare", how, line=9, single=True)
-        head_columns(self, _HEADS, _NUMBERS)
-        head = self.horizontalHeader()
-        head.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        head.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        self.itemChanged.connect(lambda _item: self.chosen.emit())
+        super().__init__("Runs to compare", _HEADS, _NUMBERS, description=how, most=8)
+        self._boxes: dict[int, QTableWidgetItem] = {}
+        self.itemChanged.connect(lambda _item: self.ticked.emit())
 
     def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
         """List runs; nothing is checked."""
+        self.show_rows(
+            [
+                (
+                    str(run.id),
+                    METHODS[run.spec.method].short_title,
+                    f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
+                    str(run.spec.seed),
+                    budget_text(run.spec.budget),
+                    words.number(run.found),
+                )
+                for run in runs
+            ]
+        )
         with QSignalBlocker(self):
-            self._boxes = {}
-            self.setRowCount(len(runs))
-            for row, run in enumerate(runs):
-                self._fill(row, run)
+            self._boxes = {
+                run.id: box for row, run in enumerate(runs) if (box := self.item(row, 0))
+            }
+            for run, box in zip(runs, self._boxes.values(), strict=True):
+                box.setFlags(box.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                box.setCheckState(Qt.CheckState.Unchecked)
+                box.setData(Qt.ItemDataRole.AccessibleTextRole, run_label(run.id, run.spec))
             if runs:
                 # Space needs a cell that is current
                 self.setCurrentCell(max(self.currentRow(), 0), 0)
                 self.clearSelection()
-        line = self.verticalHeader().defaultSectionSize()
-        self.setFixedHeight(line * min(len(runs), 8) + height_around(self))
 
     def check(self, numbers: Collection[int]) -> None:
         """Check these runs and no others."""
@@ -113,40 +117,13 @@ class RunList(QTableWidget):
         on = Qt.CheckState.Checked
         return tuple(number for number, box in self._boxes.items() if box.checkState() == on)
 
-    def _fill(self, row: int, run: RunRecord) -> None:
-        texts = (
-            str(run.id),
-            METHODS[run.spec.method].short_title,
-            f"{OF_STATE[run.state].value} {words.state_word(run.state)}",
-            str(run.spec.seed),
-            budget_text(run.spec.budget),
-            words.number(run.found),
-        )
-        for place, text in enumerate(texts):
-            item = QTableWidgetItem(text)
-            item.setTextAlignment(aligned(number=place in _NUMBERS))
-            if place == 0:
-                self._boxes[run.id] = item
-                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-                item.setCheckState(Qt.CheckState.Unchecked)
-                item.setData(Qt.ItemDataRole.AccessibleTextRole, run_label(run.id, run.spec))
-            self.setItem(row, place, item)
-
 
 class _OvertakenError(FairDeskError):
     """Other runs were chosen while these were read."""
 
 
 class RunsView(QWidget):
-    """The chosen runs: chart, table, and what is to be learned.
-
-    Signals
-    -------
-    compare_methods
-        Runs of several methods are wanted.
-    """
-
-    compare_methods = Signal()
+    """The chosen runs: chart, table, and what is to be learned."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -159,7 +136,7 @@ class RunsView(QWidget):
         self._read = 0.0
         self._latest = Latest(self)
         self._list = RunList()
-        self._list.chosen.connect(self._choose_by_hand)
+        self._list.ticked.connect(self._choose_by_hand)
         self._queue = parts.Words(tone="accent", strong=True)
         self._queue.hide()
         self._status = parts.Words(strong=True)
@@ -169,9 +146,7 @@ class RunsView(QWidget):
         self.chart = DrawnChart(Drawing(), fills=True)
         self.chart.setMinimumHeight(240)
         session.hear(self.chart)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(self._make_empty())
-        self._stack.addWidget(self._make_full())
+        self._stack = layouts.stack(self._make_empty(), self._make_full())
         layouts.column(self._stack, on=self)
         self._redraw = Soon(self, self._draw)
         self._look = QTimer(self, interval=_LOOK)
@@ -206,7 +181,7 @@ class RunsView(QWidget):
     # Parts
 
     def _make_empty(self) -> QWidget:
-        button = parts.push_button("&Compare methods…", self.compare_methods)
+        button = parts.push_button("&Compare methods…", self._session.wishes.compare_methods.emit)
         reasons = all_off(self._session.spec, QuestionKind.EXAMPLES)
         return parts.empty_page(
             "Nothing to compare yet",
@@ -217,7 +192,7 @@ class RunsView(QWidget):
         )
 
     def _make_full(self) -> QWidget:
-        button = parts.push_button("&Compare methods…", self.compare_methods)
+        button = parts.push_button("&Compare methods…", self._session.wishes.compare_methods.emit)
         button.setToolTip("Run several methods with the same budget")
         head = layouts.row(
             layouts.grow(parts.quiet("Select two or more runs (Space selects one).")),
@@ -380,15 +355,7 @@ def diagnoses(run: Run) -> bool:
 
 
 class DiagnosisView(RunPage):
-    """A diagnostic: the newest, unless another is chosen.
-
-    Signals
-    -------
-    start
-        A diagnostic is wanted.
-    """
-
-    start = Signal()
+    """A diagnostic: the newest, unless another is chosen."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, diagnoses, "Run whose diagnostic is shown", None)
@@ -415,37 +382,28 @@ class DiagnosisView(RunPage):
         )
 
     def _make_button(self, text: str) -> QPushButton:
-        return parts.push_button(text, self.start)
+        return parts.push_button(text, self._start)
+
+    def _start(self, *_on: bool) -> None:
+        self._session.wishes.run_method.emit("diagnose")
 
     def _show_run(self, run: Run) -> None:
         self._say_standing(run)
-        self._tell_failure(run, "Run the diagnostic again", self.start.emit)
+        self._tell_failure(run, "Run the diagnostic again", self._start)
         self.view.show_blocks(diagnosis(likenesses(run)) or [Text("No result yet.")])
 
 
 class ComparePage(QWidget):
-    """Runs beside each other.
-
-    Signals
-    -------
-    compare_methods, diagnose
-        Runs of several methods, or a diagnosis, are wanted.
-    """
-
-    compare_methods = Signal()
-    diagnose = Signal()
+    """Runs beside each other."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self.diagnosis = DiagnosisView(session)
-        self.diagnosis.start.connect(self.diagnose)
-        self.runs = RunsView(session)
-        self.runs.compare_methods.connect(self.compare_methods)
-        self._tabs = QTabWidget()
-        self._tabs.setDocumentMode(True)
-        self._tabs.addTab(self.runs, "Pairs &found per run")
-        self._tabs.addTab(self.diagnosis, "Gradient-&estimate diagnostic")
+        self.diagnosis, self.runs = DiagnosisView(session), RunsView(session)
+        self._tabs = layouts.tabs(
+            (self.runs, "Pairs &found per run"),
+            (self.diagnosis, "Gradient-&estimate diagnostic"),
+        )
         layouts.column(
             layouts.column(page_head("Compare methods"), margin=(0, 0, theme.PAGE, 0)),
             layouts.grow(self._tabs),

@@ -1,1 +1,0 @@
-"""The page of groups, and its tables of group metrics."""
