@@ -20,6 +20,7 @@ ONE_VALUE = "only one value"
 NOT_TO_BE_PROTECTED = "cannot be protected"
 NOT_EXPECTED = "does not have the expected format"
 NO_VALUE = "has no value"
+CAN_RUN_CODE = "can run code"
 SAME_PROTECTED_VALUES = "same protected values"
 NO_TEXT_WITH_TERMS = (
     "None of the {n} texts in “{column}” contains any of the {terms} identity terms"

@@ -475,7 +475,7 @@ def test_a_program_is_not_run_without_trust(arguments, tmp_path, capsys):
     )
     command = arguments(model=model)
     command.remove("--trust-model")
-    fails(capsys, command, "can run code", phrases.YOUR_RIGHTS, "--trust-model")
+    fails(capsys, command, phrases.CAN_RUN_CODE, phrases.YOUR_RIGHTS, "--trust-model")
     assert not (tmp_path / "ran").exists()
 
 

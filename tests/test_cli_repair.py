@@ -372,7 +372,7 @@ def test_a_program_is_trusted_anew(audit, repair, tmp_path):
     path = audit()
     model = making.write_model(tmp_path / "program.pkl")
     change(path, path=str(model), sha256=sha256(model), needed_trust=True)
-    refused(repair(path, *SHORT), "can run code", "add --trust-model")
+    refused(repair(path, *SHORT), phrases.CAN_RUN_CODE, "add --trust-model")
     code, _, err = repair(path, *SHORT, "--trust-model")
     assert (code, err) == (0, "")
 

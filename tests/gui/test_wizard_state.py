@@ -387,7 +387,7 @@ def test_the_question_in_sentences(answered):
     assert dict(question(answered))["Question"] == searched
     assert "“people.csv”: 4 applicants" in told["Data"]
     assert "75.0" in told["Model"]
-    assert "can run code" in told["Model"]
+    assert phrases.CAN_RUN_CODE in told["Model"]
     assert "sex (f and m): 2 combinations" in told["Attributes"]
     assert "age to 20–45" in told["Attributes"]
     assert "10\N{NO-BREAK SPACE}min" in told["Methods"]

@@ -7,13 +7,15 @@ import threading
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import shiboken6
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from fairdesk.audit.store.store import Store
 from fairdesk.errors import FairDeskError
+
+if TYPE_CHECKING:
+    from fairdesk.audit.store.store import Store
 
 T = TypeVar("T")
 
@@ -311,6 +313,9 @@ class StoreThread(QObject):
         self._thread.join(timeout=10)
 
     def _work(self) -> None:
+        # numeric libraries, which the first paint does not wait for
+        from fairdesk.audit.store.store import Store  # noqa: PLC0415
+
         store: Store | None = None
         while (request := self._next()) is not None:
             try:

@@ -74,9 +74,10 @@ def test_trust_is_told_with_the_fingerprint(spec, table):
         companions=(Companion("C:\\data\\scaler.pkl", "cd" * 32, trusted=True), Companion("x")),
         environment="scikit-learn 1.3.2, Python 3.11",
     )
+    trusted = f"{phrases.CAN_RUN_CODE} and was trusted to run."
     assert more(msgspec.structs.replace(spec, model=model), table) == [
-        f"The file “hiring.pkl” (SHA-256 {'ab' * 32}) can run code and was trusted to run.",
-        f"The file “scaler.pkl” (SHA-256 {'cd' * 32}) can run code and was trusted to run.",
+        f"The file “hiring.pkl” (SHA-256 {'ab' * 32}) {trusted}",
+        f"The file “scaler.pkl” (SHA-256 {'cd' * 32}) {trusted}",
         "The model was opened in a separate environment: scikit-learn 1.3.2, Python 3.11.",
     ]
 

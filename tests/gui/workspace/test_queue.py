@@ -64,7 +64,7 @@ def test_whatever_is_asked_for_while_something_runs_waits_and_then_runs(qtbot, r
     assert dialog.ok_button.text().replace("&", "") == "Add to queue"
     dialog.accept()
     running._session.wishes.repeat.emit(1)
-    running.requests.measure_groups()
+    running.requests.run_method("groups")
     assert [each.spec.method for each in running.queue.waiting] == ["uniform", "uniform", "groups"]
     # each with a seed of its own
     seeds = [each.spec.seed for each in running.queue.runs if each.spec.method == "uniform"]

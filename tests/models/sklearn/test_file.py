@@ -93,7 +93,7 @@ class Hostile:
 @pytest.mark.parametrize("compress", [0, 3])
 def test_nothing_of_a_hostile_file_runs_without_trust(tmp_path, compress):
     path = saved(tmp_path / "m.joblib", Hostile(tmp_path / "ran"), compress=compress)
-    with pytest.raises(TrustRequiredError, match="can run code") as caught:
+    with pytest.raises(TrustRequiredError, match=phrases.CAN_RUN_CODE) as caught:
         open_model(path)
     assert "posix.mkdir" in caught.value.what
     assert caught.value.why

@@ -408,7 +408,7 @@ def test_the_runs_that_are_asked_for(opened, path):
     asked = []
     workspace.runner.ask = asked.extend
     workspace.requests.find_groups()
-    workspace.requests.measure_groups()
+    workspace.requests.run_method("groups")
     assert [(each.method, each.budget.seconds) for each in asked] == [
         ("testsgd", None),
         ("groups", None),
@@ -592,7 +592,7 @@ def test_what_the_model_is_not_given_tells_groups_apart(qtbot, opened, unseen):
     workspace.show_page(DATA)
     qtbot.waitUntil(lambda: COLUMNS in workspace.data.view.shown, timeout=10_000)
     roles = workspace.data.view.shown[COLUMNS]
-    told = {roles.item(row, 0).text(): roles.item(row, 3).text() for row in range(roles.rowCount())}
+    told = {roles.item(row, 0).text(): roles.item(row, 5).text() for row in range(roles.rowCount())}
     assert told["sex"] == "protected, not a model input"
     workspace.show_page(GROUPS)
     model = workspace.groups.findings.rows.table.model()
@@ -620,7 +620,7 @@ def test_measuring_the_groups_of_decisions_opens_no_model(opened, path, spec, tm
     assert workspace.groups.tabs.currentWidget() is workspace.groups.tables
     begun = []
     workspace._session.start = lambda worker, run: begun.append((worker, run))
-    workspace.requests.measure_groups()
+    workspace.requests.run_method("groups")
     workspace.requests.find_groups()
     ((worker, run),) = begun
     assert run.method == "groups"
