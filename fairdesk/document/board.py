@@ -312,13 +312,11 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
     for each in compared:
         if each.ratio is None:
             continue
-        group, best = each.names
+        values = dict(zip(("group", "best"), each.names, strict=True))
         text = (
-            say("of the selection rate of {best} is that of {group}", group=group, best=best)
+            say("The selection rate of {group} as a share of that of {best}", **values)
             if each.by_model
-            else say(
-                "of the rate of {best} in the records is that of {group}", group=group, best=best
-            )
+            else say("The rate of {group} in the records as a share of that of {best}", **values)
         )
         if not each.shown:
             text = say("{text}. The difference may be due to chance", text=text)

@@ -53,7 +53,7 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (
         "67\u00a0%",
-        "of the selection rate of men is that of women.",
+        "The selection rate of women as a share of that of men.",
     )
     assert second.number == "3"
     assert plain(second.text).startswith(
@@ -100,7 +100,7 @@ def test_without_a_figure_of_the_model_it_says_that_it_is_about_the_records(spec
     seen = seen_of(LABELS)
     made = board(spec, [], seen)
     assert f"by group are {phrases.NOT_MEASURED_YET} In the" in made.answer
-    assert f"{phrases.IN_THE_RECORDS} is that of" in plain(made.tiles[0].text)
+    assert f"{phrases.IN_THE_RECORDS} as a share of" in plain(made.tiles[0].text)
     assert board(spec, []).answer
     assert board(spec, []).tiles == ()
 
