@@ -32,7 +32,7 @@ OPTIONS: dict[str, dict[str, dict[str, OptionValue]]] = {
     "adult": {
         "maft": {"global_num": 100, "local_num": 100},
         "estimate": {"margin": 0.01},
-        "certify": {"gain": 0.4, "keep": 200},
+        "certify": {"gain": 0.4, "keep": 200, "seconds": 4.0},
     },
     "loanapp": {
         "maft": {"global_num": 100, "local_num": 100},

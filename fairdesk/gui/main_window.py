@@ -60,7 +60,7 @@ SHOWN: Final = 8000
 #: What is said at the first start.
 _WELCOME: Final = (
     "This is a finished audit of the built-in sample, to look around in. To begin your own, choose "
-    "File › New audit."
+    "Audit › New audit."
 )
 _MOVING: Final = (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide)
 

@@ -108,8 +108,7 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
     ----------
     of : str
         Of all people of the ``"domain"``, each as likely as any other; or of ``"people"``, as
-        likely as the tree says that was fitted to the data. ``"population"`` stands in audits from
-        before: of the product of the shares that each value has in the data.
+        likely as the tree says that was fitted to the data.
     attributes : tuple[str, ...]
         The protected attributes, all changed together.
     certified, falsified, undecided : float
@@ -136,7 +135,7 @@ class Proven(msgspec.Struct, frozen=True, tag=True):
         What else the auditor must know, a sentence each.
     """
 
-    of: Literal["domain", "people", "population"]
+    of: Literal["domain", "people"]
     attributes: tuple[str, ...]
     certified: float
     falsified: float

@@ -359,7 +359,7 @@ MUTATIONS = {
     "cut off": Mutation(
         "what is cut off a box is forgotten to be consistent, and its mass counted with the rest",
         "fairdesk/certify/refine.py",
-        "self._add_people(people.masses(*part), -1.0, 0.0)",
+        "self._add_people(people.masses(found.low[smaller], found.high[smaller]), -1.0, 0.0)",
         "pass",
         _PEOPLE,
     ),
@@ -369,13 +369,6 @@ MUTATIONS = {
         "    return np.maximum(1.0 - share * (1.0 + slack) - slack, 0.0), share * (1.0 - slack)",
         "    return np.ones(len(share)), share * (1.0 - slack)",
         _PEOPLE,
-    ),
-    "begun": Mutation(
-        "a box whose points are queried in parts counts whole with each part",
-        "fairdesk/certify/counting/exhaustive.py",
-        "begun = ends[boxes] - counts[boxes] >= start",
-        "begun = ends[boxes] >= start",
-        ("tests/certify/counting/test_exhaustive.py",),
     ),
     "booked": Mutation(
         "what is proven of a part of an undecided box is left out of the sums",

@@ -230,7 +230,6 @@ class PointCounter:
             differ = np.flatnonzero(labels.differ)
             differing, where = places[differ], box[differ]
             masses: Float64 = np.zeros(len(boxes))
-            masses = np.zeros(len(boxes))
             if space.people is not None:
                 likely = space.people.masses(differing, differing)
                 np.add.at(masses, where, likely)

@@ -94,8 +94,6 @@ RATE_ARRAYS = {
     "rate_favourable": ("f", 1),
     "rate_other": ("f", 1),
 }
-#: Those that earlier certificates have too, and nobody reads: of another measure.
-UNREAD = ("population_consistent", "population_discriminatory")
 #: The verdicts of leaves.
 UNDECIDED, CONSISTENT, DISCRIMINATORY, COUNTED, NOBODY = range(5)
 #: A moment that every archive can name: equal certificates are equal files.

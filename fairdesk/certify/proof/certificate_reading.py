@@ -19,7 +19,6 @@ from fairdesk.certify.proof.certificate import (
     NOBODY,
     RATE_ARRAYS,
     UNDECIDED,
-    UNREAD,
     Arrays,
     CertificateError,
     Header,
@@ -66,7 +65,6 @@ def unpack(source: Path | BinaryIO) -> tuple[bytes, dict[str, NDArray[Any]]]:
             rated = any(f"{name}.npy" in infos for name in RATE_ARRAYS)
             wanted = (*ARRAYS, *(RATE_ARRAYS if rated else ()))
             names = {HEADER, *(f"{name}.npy" for name in wanted)}
-            names |= {f"{name}.npy" for name in UNREAD} & set(infos)
             if set(infos) != names or len(archive.infolist()) != len(names):
                 raise malformed("it contains other files than a proof certificate does")
             if infos[HEADER].file_size > MOST_HEADER_BYTES:

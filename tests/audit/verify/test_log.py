@@ -158,9 +158,10 @@ def thinned(path, *, numbered):
         connection.execute("UPDATE progress SET found = min(found, ?) WHERE run = 3", (left,))
         last = connection.execute("SELECT max(id) FROM finding").fetchone()[0]
         connection.execute(
-            "UPDATE log SET facts = json_set(facts, '$.last', ?), what = ?"
-            " WHERE facts LIKE '%distances%'",
-            (last, f"Pairs 1 to {last:,} were compared with the data rows."),
+            "UPDATE log SET facts = json_set(facts, '$.last', ?),"
+            " what = replace(what, ' to ' || json_extract(facts, '$.last'), ' to ' || ?)"
+            " WHERE facts LIKE '%distances%' AND json_extract(facts, '$.last') > ?",
+            (last, last, last),
         )
     audited.rewritten(path)
 
