@@ -120,7 +120,7 @@ def test_terminal_report_and_json_give_the_same_numbers(credit, tmp_path, capsys
     assert f"({share})" in report
     assert f"{lost} lose, {gained} gain" in terminal
     assert phrases.LOSE_AND_GAIN.format(losses=lost, gains=gained) in report
-    without = f"For {ROWS - counted[0]} of {ROWS} people the data support no comparison by sex"
+    without = f"For {ROWS - counted[0]} of {ROWS} people {phrases.NO_COMPARISON_BY} sex"
     every = [each for each in told["compared_rows"] if each["comparison"] == "all"]
     for text in (terminal, report):
         for count in (*study["selected_as"].values(), study["selected"]):

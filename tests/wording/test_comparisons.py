@@ -80,7 +80,7 @@ def test_a_share_says_who_would_lose_and_gain_and_who_has_no_comparison(spec):
     said = plain(figures.share_statement(spec, ROWS, [ROWS]).sentence)
     assert f"{phrases.DECISION_CHANGES_FOR} 12 of the 180 applicants in the data that can" in said
     assert phrases.LOSE_AND_GAIN.format(losses=3, gains=9) in said
-    assert "For 20 of 200 applicants the data support no comparison by sex." in said
+    assert f"For 20 of 200 applicants {phrases.NO_COMPARISON_BY} sex." in said
     # rows without a comparison are not called incomplete
     assert "Not tested" not in said
     unsupported = comparisons.unsupported_sentence(with_support(spec, proposed=(JOB,)), ROWS)
