@@ -318,6 +318,9 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
             if each.by_model
             else say("The rate of {group} in the records as a share of that of {best}", **values)
         )
+        records = _ratio(each.by_records) if each.by_model else None
+        if records is not None:
+            text = say("{text}; in the records {n}", text=text, n=words.percent(records, 1.0, 0))
         if not each.shown:
             text = say("{text}. The difference may be due to chance", text=text)
         yield Tile(words.percent(each.ratio, 1.0, 0), f"{text}.")
@@ -457,11 +460,9 @@ def _studied(
         found.sort(key=lambda each: -abs(each[0]))
         (apart, group), *others = found
         said = say(
-            "Had all been {group}, {n} of the {rows} that can be compared would be selected than "
-            "had all been {best}",
+            "Had all been {group}, {n} would be selected than had all been {best}",
             group=group,
             n=_more(apart),
-            rows=words.number(study.n_rows),
             best=people(spec, table, best),
         )
         reverse = comparisons.against(spec, study, tables)

@@ -178,9 +178,9 @@ def _decisions(spec: AuditSpec, pair: Pair) -> tuple[str, str]:
 
 
 def reverse_sentence(pair: Pair) -> str:
-    """Say which pair has the same change and the opposite effect."""
+    """Say in which pair the other of the same two values is favoured."""
     return say(
-        "In pair number {number} the same change has the opposite effect.",
+        "In pair number {number} the same two values have the opposite effect.",
         number=words.number(pair.id),
     )
 

@@ -168,8 +168,9 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
             rows=tuple(rows),
             widths=(1.6, 1.4, 0.9, 1.1, 0.7, 0.7),
             right=(2, 3, 4, 5),
-            caption="From which value to which the decision changes, the most changes of each "
-            "attribute first; a row counts once for each value that it is tested as",
+            caption="How often the decision changes when a row recorded with one value is tested "
+            "with another: the most changes of each attribute first; a row counts once for each "
+            "value that it is tested with",
             key="value-changes",
             evidence="observed",
         )

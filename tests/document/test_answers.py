@@ -428,7 +428,7 @@ def test_an_answer_says_where_the_decisions_are_the_other_way_round(store):
         for known in (reverse, None)
     )
     sentence = reverse_sentence(reverse)
-    assert f"pair number {turned} the same change" in sentence
+    assert f"pair number {turned} the same two values" in sentence
     assert sentence in said.said.brief
     assert sentence in said.details
     assert "In others" not in " ".join(said.details)

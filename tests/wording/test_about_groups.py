@@ -558,7 +558,7 @@ def test_the_groups_of_a_table_are_counted_in_parts_that_add_up(spec):
         for changed in ({"holm": 0.4}, {"excluded": True, "impact_ratio": None, "below": None})
     )
     two = (
-        "2 are below the four-fifths threshold by a significant difference (corrected p below "
+        "2 are below the four-fifths threshold, with a significant difference (corrected p below "
         "0.05: women, women)"
     )
     for lines, said in (

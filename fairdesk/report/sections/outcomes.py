@@ -131,10 +131,10 @@ def errors(material: Material) -> Section:
             say(
                 "The true positive rate is the share selected of the {people} recorded "
                 "“{outcome}” in the column {label}; the false positive rate is the share selected "
-                "of those not recorded “{outcome}”, an advantage to those who have it. If past "
+                "of those not recorded “{outcome}”, which is an advantage to them. If past "
                 "outcomes were unjust, both are misleading. Of each table the largest difference "
-                "from the reference group that chance does not explain is stated: its 95\u00a0% "
-                "interval excludes zero. Because it was picked, the true one may be smaller.",
+                "from the reference group is stated whose 95\u00a0% interval excludes zero: the "
+                "largest of several tends to look larger than it is.",
                 people=material.people,
                 outcome=spec.favourable,
                 label=words.quoted(spec.label),

@@ -43,15 +43,16 @@ def pair_blocks(material: Material) -> list[Block]:
         numbers = [words.number(each.id) for each in (gathered.clearest, turned) if each]
         order.append(
             say(
-                "Pairs {numbers} show the same change with opposite effects.",
+                "Pairs {numbers} change the same two values with opposite effects: each value is "
+                "favoured once.",
                 numbers=words.joined(numbers),
             )
         )
     if len(shown) > len(order) + max(flagged - 1, 0):
         order.append(
             (
-                "The others were chosen to be plausible (both instances as usual as data rows, and "
-                "as near to one) and to differ from each other."
+                "The others were chosen because both instances look like rows of the data, and "
+                "because they differ from each other."
             )
             if all(pair.plausible for pair in shown[flagged:])
             else (

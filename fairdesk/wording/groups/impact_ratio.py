@@ -398,7 +398,7 @@ def _parts(spec: AuditSpec, table: GroupTable) -> str:
         return ""
     decided = table.of != "scores" and bool(shown)
     counts = {
-        "{n} {are} below the four-fifths threshold by a significant difference{which}": (
+        "{n} {are} below the four-fifths threshold, with a significant difference{which}": (
             decided * shown
         ),
         "{n} {are} below it, perhaps by chance": decided * (below - shown),
