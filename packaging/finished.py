@@ -40,17 +40,15 @@ OPTIONS: dict[str, dict[str, dict[str, OptionValue]]] = {
         "certify": {"keep": 200},
     },
 }
-#: How long an audit may take, in seconds: the longer, the larger its certificate.
-SECONDS = 10.0
 #: A file may have so many bytes: the repository keeps each that was ever made.
-MOST_BYTES = 1_500_000
+MOST_BYTES = 3_000_000
 
 
 def make(sample: Sample) -> bool:
     """Make a sample's finished audit; gives whether it was made to its end."""
     question = msgspec.structs.replace(
         sample_question(sample),
-        standard=StandardPlan(seconds=SECONDS, options=OPTIONS[sample.key]),
+        standard=StandardPlan(options=OPTIONS[sample.key]),
         files=(AUDIT_FILE,),
     )
     with tempfile.TemporaryDirectory() as folder:

@@ -95,10 +95,22 @@ def until(condition, seconds=120.0):
 
 
 def settled(connection):
-    """Wait until both workers run: Dask does not start one again that is killed while starting."""
-    nannies = connection._cluster.workers.values()
-    until(lambda: all(each.process.status is Status.running for each in nannies))
-    until(lambda: len(connection.members()) == len(nannies))
+    """Wait until both workers run: Dask does not start one again that is killed while starting.
+
+    One that took long to start again, on a busy machine, it has given up: there is to be another.
+    """
+    cluster = connection._cluster
+    wanted = len(cluster.worker_spec)
+
+    def ready():
+        nannies = [*cluster.workers.values()]
+        return len(nannies) == wanted and all(
+            each.process is not None and each.process.status is Status.running for each in nannies
+        )
+
+    cluster.scale(wanted)
+    until(ready)
+    until(lambda: len(connection.members()) == wanted)
 
 
 def guests_running():
