@@ -53,7 +53,7 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     first, second = made.tiles
     assert (first.number, plain(first.text)) == (
         "67\u00a0%",
-        "The selection rate of women as a share of that of men; in the records 67 %.",
+        f"The selection rate of women as a share of that of men; {phrases.IN_THE_RECORDS} 67 %.",
     )
     assert second.number == "3"
     assert plain(second.text).startswith(
