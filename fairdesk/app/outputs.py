@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 AUDIT_FILE, REPORT, MANIFEST = "audit.fairdesk", "report.pdf", "manifest.json"
 #: What an audit leaves in its folder, and who writes it.
 OUTPUTS = {**PAIR_FILES, "retraining.csv": write_retraining_csv, REPORT: write_pdf}
-#: What it leaves only where that is asked for: it is three times as large as the table beside it.
+#: What it leaves only where that is asked for: it is several times as large as the table beside it.
 ON_REQUEST = frozenset({"findings.json"})
 #: What it leaves besides, where a method has proven something; of a second one with its number.
 CERTIFICATE = f"certificate{SUFFIX}"
