@@ -162,11 +162,15 @@ def test_a_kill_while_regions_are_divided_loses_and_repeats_none(
         *_, counted = run(here, one, RunSpec("enumerate"))
         share = of_kind(counted, Share)
     certify = RunSpec("certify", {"seconds": 0.0, "keep": 0})
-    other = audit(there, "b.fairdesk")
-    last = run_and_kill_at_once(there, connection, other, certify, index, monkeypatch)
-    if last is None:
+    # a worker may be lost by itself just before; then the run is not divided
+    for attempt in range(5):
+        taken.clear()
+        other = audit(there, f"{attempt}.fairdesk")
+        last = run_and_kill_at_once(there, connection, other, certify, index, monkeypatch)
+        if last is not None:
+            break
         other.close()
-        pytest.skip(f"no shard {index} was dealt: shards {taken} ended it")
+    assert last is not None, f"no shard {index} was dealt: shards {taken} ended it"
     with other:
         assert last.state == "done", last.message
         # a look, a part each, and the whole: each once, whoever ran it
