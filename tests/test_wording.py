@@ -58,23 +58,29 @@ def texts(path, left_out=lambda _node: False):
 
 @cache
 def texts_of_the_product():
-    """Return all texts of the product, by module and line; those of the catalogue are files."""
+    """Return all texts of the product, by module and line; others stand in files."""
     return [
         *((path, *each) for path in sorted(ROOT.rglob("*.py")) for each in texts(path)),
-        *((path, 1, text) for path, text in texts_of_the_catalogue()),
+        *((path, 1, text) for path, text in texts_in_files()),
     ]
 
 
-def texts_of_the_catalogue():
-    """Yield what is said of methods and of their options."""
-    for path in sorted((ROOT / "audit" / "catalogue").glob("*.toml")):
-        tables = [tomllib.loads(path.read_text("utf-8"))]
-        while tables:
-            for value in tables.pop().values():
-                if isinstance(value, dict):
-                    tables.append(value)
-                elif isinstance(value, str):
-                    yield path, re.sub(r"\{\w+\}", "{}", value)
+def texts_in_files():
+    """Yield what is said of methods and their options, in the forms of reports, and in cards."""
+    for path in sorted((ROOT / "report" / "export").glob("*.j2")):
+        for part in re.split(r"\n\s*\n|\{%[^%]*%\}", path.read_text("utf-8")):
+            yield path, re.sub(r"\{\{[^{}]*\}\}", "{}", " ".join(part.split()))
+    folders = (ROOT / "audit" / "catalogue", ROOT / "report" / "templates")
+    for path in sorted(path for folder in folders for path in folder.glob("*.toml")):
+        waiting = [tomllib.loads(path.read_text("utf-8"))]
+        while waiting:
+            match waiting.pop():
+                case dict() as table:
+                    waiting += table.values()
+                case list() as several:
+                    waiting += several
+                case str() as text:
+                    yield path, re.sub(r"\{[\w -]+\}", "{}", text)
 
 
 def test_no_text_of_the_core_speaks_of_the_window():

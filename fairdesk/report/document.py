@@ -52,7 +52,7 @@ from fairdesk.report.sections import (
 from fairdesk.report.sections.model import caveat
 from fairdesk.report.sections.results import found
 from fairdesk.report.sections.system import cover_facts
-from fairdesk.report.templates import annex_iv, ll144, model_card
+from fairdesk.report.templates import forms
 from fairdesk.report.writing import replacing
 from fairdesk.results.trials import trials_of
 from fairdesk.wording import language, words
@@ -77,9 +77,6 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "evidence": methods_and_formulas.appendix,
     "rules": legal.section,
     "sign-off": system.sign_off,
-    **ll144.MAKERS,
-    **annex_iv.MAKERS,
-    **model_card.MAKERS,
 }
 
 
@@ -93,7 +90,10 @@ _HEADER = 80
 def sections(material: Material) -> tuple[Section, ...]:
     """Make the sections of a report, in the order of its template."""
     return tuple(
-        msgspec.structs.replace(_MAKERS[chapter](material), key=chapter)
+        msgspec.structs.replace(
+            _MAKERS[chapter](material) if chapter in _MAKERS else forms.section(material, chapter),
+            key=chapter,
+        )
         for chapter in material.chapters
     )
 

@@ -1,17 +1,63 @@
-"""The kinds of report: which sections each has, in which order, and which notes on rules.
+"""The kinds of report: which sections each has, which notes on rules, and its own sections' forms.
 
-This module is data alone. What a section says is made by `fairdesk.report.templates`, and for
-sections that several kinds share by `fairdesk.report`; `fairdesk.report.document` has them all.
+All of it stands in ``templates/*.toml``. Sections that several kinds share are made in
+`fairdesk.report.sections`; those of one kind are filled in by `fairdesk.report.templates.forms`.
 """
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
 
 import msgspec
 
 from fairdesk.audit.store.records import TemplateKey
 
 
-class Template(msgspec.Struct, frozen=True):
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands at a place of a section, where its condition holds.
+
+    Attributes
+    ----------
+    when : str
+        The condition, one of `fairdesk.report.templates.forms`; empty for always.
+    heading, text, callout : str
+        A heading, a paragraph, or one that must not be missed. A name in braces is a value of
+        `fairdesk.report.templates.forms`, or a text of the kind; ``{see data}`` refers to a
+        section in brackets, where the report has it.
+    lead : str
+        The first words of the paragraph.
+    outside : str
+        What an audit for discrimination cannot tell, a line.
+    facts : tuple[str, ...]
+        What the auditor filled in under these keys; and measured facts, by their names.
+    optional : bool
+        Whether nothing is said where there are no facts.
+    made : str
+        The name of what makes the blocks that stand here.
+    """
+
+    when: str = ""
+    heading: str = ""
+    text: str = ""
+    callout: str = ""
+    lead: str = ""
+    outside: str = ""
+    facts: tuple[str, ...] = ()
+    optional: bool = False
+    made: str = ""
+
+
+class Form(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A section: its title and parts, whether on a new page; and what it says without any part."""
+
+    title: str
+    blocks: tuple[Part, ...]
+    fresh: bool = False
+    otherwise: str = ""
+
+
+class Template(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of report.
 
     Attributes
@@ -24,61 +70,22 @@ class Template(msgspec.Struct, frozen=True):
         The keys of its sections, in their order.
     notes : tuple[str, ...]
         The keys of the notes on rules that it prints (`fairdesk.report.legal`).
+    sections : dict[str, Form]
+        The sections that it alone has, by their keys.
+    texts : dict[str, str]
+        Texts that several of its parts have, by their names.
     """
 
     title: str
     holds: str
     chapters: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    sections: dict[str, Form] = {}
+    texts: dict[str, str] = {}
 
 
-#: The sections of a plain report, of what was run: what decides first, then how to check it.
-_PLAIN = (
-    *("outcomes", "errors", "results", "subtle", "mitigation", "limits", "system", "sign-off"),
-    *("certification", "data", "model", "method", "evidence"),
-)
-
-#: The points of the Annex, with its numbers; behind them the test report.
-_ANNEX_IV = (
-    *("annex-1", "annex-2", "annex-3", "annex-4", "annex-5", "annex-6", "annex-7", "annex-8"),
-    *("annex-9", "data", "model", "outcomes", "errors", "results", "subtle", "certification"),
-    *("mitigation", "limits", "method", "rules", "evidence", "sign-off"),
-)
-#: The sections of Mitchell et al., 2019.
-_MODEL_CARD = (
-    *("card-details", "card-use", "card-factors", "card-metrics", "card-evaluation"),
-    *("card-training", "card-figures", "card-ethics", "card-caveats", "rules"),
-)
-
+_FOLDER = Path(__file__).parents[1] / "templates"
 TEMPLATES: dict[TemplateKey, Template] = {
-    "plain": Template(
-        "Audit report",
-        "The complete audit: plan, results and certification, with the evidence to verify them.",
-        _PLAIN,
-        ("eeoc-1978",),
-    ),
-    "ll144": Template(
-        "Summary of a bias audit (New York City, Local Law 144)",
-        "The tables of rates and impact ratios by sex, race or ethnicity and both together, in "
-        "the layout of published summaries.",
-        ("ll144", "ll144-data", "rates", "unknown", "limits", "rules", "evidence", "sign-off"),
-        ("ll144-2023-07", "eeoc-1978"),
-    ),
-    "annex-iv": Template(
-        "Technical documentation, fairness annex (EU AI Act, Annex IV)",
-        "The parts of Annex IV on data, testing and limitations that a discrimination audit "
-        "can support.",
-        _ANNEX_IV,
-        (
-            *("eu-ai-act-2024", "eu-omnibus-2026", "iso-tr-24027-2021", "iso-42001-2023"),
-            *("ieee-7003-2024", "nist-ai-rmf-1.0"),
-        ),
-    ),
-    "model-card": Template(
-        "Model card",
-        "A short description of the model: its use, its data, its metrics by group and by "
-        "intersectional subgroup, and its limitations.",
-        _MODEL_CARD,
-        ("model-cards-2019", "eeoc-1978"),
-    ),
+    key: msgspec.toml.decode((_FOLDER / f"{key}.toml").read_bytes(), type=Template)
+    for key in get_args(TemplateKey)
 }

@@ -20,7 +20,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ReportError
 from fairdesk.files import sha256
-from fairdesk.report.export.cards import Exported, WrittenFile, data_card, model_card
+from fairdesk.report.export.cards import Exported, WrittenFile, card
 from fairdesk.report.export.tables import (
     Extended,
     beside,
@@ -228,9 +228,9 @@ class _Writing:
             models=models,
             model_files=tuple(_facts(folder, MODELS)),
         )
-        (folder / DATA_CARD).write_text(data_card(exported), "utf-8", newline="\n")
+        (folder / DATA_CARD).write_text(card("dataset-card", exported), "utf-8", newline="\n")
         if models:
-            (folder / MODEL_CARD).write_text(model_card(exported), "utf-8", newline="\n")
+            (folder / MODEL_CARD).write_text(card("model-card", exported), "utf-8", newline="\n")
 
     def _packed(self, extended: Extended) -> bytes:
         """Write the table as Parquet, in the worker's process."""

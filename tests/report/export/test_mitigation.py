@@ -525,7 +525,7 @@ def test_an_earlier_export_is_kept_aside(tmp_path, worker):
 
 
 @pytest.mark.parametrize(
-    "place", ["write_exactly", "write_guarded", "write_rows", "data_card", "sha256"]
+    "place", ["write_exactly", "write_guarded", "write_rows", "card", "sha256"]
 )
 def test_a_full_disk_leaves_the_folder_as_it_was(tmp_path, worker, monkeypatch, place):
     out = tmp_path / "out"
