@@ -934,15 +934,9 @@ def test_a_certificate_is_checked_again(proven, people, capsys):
     tried = {each["name"]: each["tried"] for each in told["checks"]}
     assert tried["The model’s file is the one that was certified"] == 1
     assert tried[phrases.OWN_PEOPLE] > 20
-    # what is no network of layers is not asked about, and that is said
-    (solver,) = [each for each in told["checks"] if "solver" in each["name"]]
-    assert solver["tried"] == 0
-    assert "cannot be used for this model" in solver["remarks"][0]
 
     assert cli.main(command) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("Verified.\n")
-    assert "not applicable  Regions, tested by a solver" in out
+    assert capsys.readouterr().out.startswith("Verified.\n")
 
 
 def test_a_forged_certificate_is_told(proven, capsys):

@@ -70,4 +70,3 @@ class FairifyOptions(Struct, frozen=True):
     partition_size: Annotated[int, Meta(ge=1, le=1_000_000)] = 100
     soft_seconds: Annotated[float, Meta(gt=0, le=100_000)] = 100.0
     hard_seconds: Annotated[float, Meta(ge=0, le=1_000_000)] = 1_800.0
-    pruning: Literal["sound", "heuristic"] = "sound"

@@ -58,8 +58,8 @@ _VERIFY = (
     "Every falsified combination is proven to receive two different decisions, by querying the "
     "model or by bounds of its outputs; undecided ones may be counterexamples, too. The proof "
     "certificate file contains every region with its verdict. “fairdesk verify” verifies it by "
-    "other means: its sums, the model’s outputs for instances drawn at random, and a solver that "
-    "searches for counterexamples."
+    "other means: its sums, the model’s outputs for instances drawn at random, and regions proven "
+    "again with the bounds of separate code."
 )
 _NOT_OF_PEOPLE = (
     "Shares of the input domain are of combinations of allowed values, not of real individuals; "

@@ -251,7 +251,7 @@ MUTATIONS = {
     ),
     "people again": Mutation(
         "the check forgets what cells of the population depend on",
-        "fairdesk/certify/proof/verify/people_measure.py",
+        "fairdesk/certify/proof/verify/provers.py",
         "            told = np.tensordot(people.tables[n], own, axes=1)",
         "            told = np.tensordot(0 * people.tables[n] + people.tables[n][:1], own, 1)",
         _PEOPLE_AGAIN,
@@ -470,7 +470,7 @@ MUTATIONS = {
     ),
     "given": Mutation(
         "the check counts people in regions of rates whatever their protected values",
-        "fairdesk/certify/proof/verify/people_measure.py",
+        "fairdesk/certify/proof/verify/provers.py",
         "                own = own * people.shares_given[n][:, None, None]",
         "                own = own * (people.shares_given[n][:, None, None] >= 0.0)",
         _RATES_AGAIN,

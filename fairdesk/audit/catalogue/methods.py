@@ -259,6 +259,10 @@ def method_named(key: str) -> Method:
         ) from None
 
 
+#: Options of runs in earlier audits that decide nothing any more.
+_GONE = {("fairify", "pruning")}
+
+
 def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
     """Make a method's options of names and values; those left out have their default.
 
@@ -273,6 +277,7 @@ def parse_options(method: str, raw: AnyMapping[str, object]) -> msgspec.Struct:
         For an unknown method or name, or a value that does not fit, with what would.
     """
     kind = method_named(method).options
+    raw = {name: value for name, value in raw.items() if (method, name) not in _GONE}
     known = {each.name: each for each in options_of(kind)}
     values: dict[str, object] = {}
     for name, value in raw.items():

@@ -146,7 +146,6 @@ def check_certificate(
             header,
             arrays,
             partial(worker.predict, header.mapping, header.domain.attributes),
-            partial(worker.solve, header, roots),
             partial(worker.reprove, header, roots),
             everything=doubt.everything,
             sample=doubt.sample,

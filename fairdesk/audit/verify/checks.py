@@ -99,8 +99,8 @@ class VerifyRequest(msgspec.Struct, frozen=True):
     sample : int, optional
         So many pairs are looked at, drawn at random; ``None`` for all.
     seconds : float
-        For so long boxes of each certificate are proven once more, and a solver looks for
-        contradictions; and rows are decided once more with their neighbours.
+        For so long boxes of each certificate are proven once more, and rows decided once more with
+        their neighbours.
     seed : int
         Of all randomness.
     points : int
@@ -316,7 +316,6 @@ def _certificate(
         header,
         arrays,
         ask,
-        partial(worker.solve, header, roots),
         partial(worker.reprove, header, roots),
         everything=asked.everything,
         sample=asked.points,

@@ -18,7 +18,6 @@ from fairdesk.audit.worker.child import Received
 from fairdesk.audit.worker.frames import Array
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof.reproof_check import KINDS, Reproof
-from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import ModelError, WorkerError
 from fairdesk.individual.realism.pair_plausibility import Plausibility
@@ -143,14 +142,6 @@ def check_plausibility(weighed: Plausibility, rows: int, partners: int, n_sample
     within = all(((each >= 0) & (each <= 1)).all() for each in (*distances, *told))
     if not within or not ((nearest >= 0) & (nearest < n_samples)).all():
         raise nonsense("it returned an impossible distance")
-
-
-def check_verdicts(verdicts: SolverVerdicts, low: Places, high: Places) -> None:
-    """Refuse what no solver says of these boxes."""
-    check_shape(verdicts.verdict, (len(low),))
-    inside = _inside(verdicts.places, low, high)
-    if not inside or not np.isin(verdicts.verdict, (-1, 0, 1)).all():
-        raise nonsense("it returned pairs for a request without a search")
 
 
 def check_reproof(reproof: Reproof, low: Places, high: Places) -> None:

@@ -22,7 +22,6 @@ from fairdesk.audit.worker.answer_checks import (
     check_plausibility,
     check_reproof,
     check_shape,
-    check_verdicts,
     checked_file,
     expect,
     nonsense,
@@ -33,7 +32,6 @@ from fairdesk.audit.worker.wire import Ending
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.reproof_check import Reproof, SharesOf
-from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Dialect, Table
@@ -291,24 +289,6 @@ class Worker(Conversation):
         explanation = expect(frame, wire.Explained).explanation
         check_explanation(explanation, domain, self._width(mapping))
         return explanation
-
-    def solve(
-        self,
-        header: certificate.Header,
-        roots: tuple[Places, Places],
-        low: Places,
-        high: Places,
-        group: NDArray[np.int64],
-        discriminatory: NDArray[np.bool_],
-        seconds: float,
-    ) -> SolverVerdicts:
-        """Ask a solver about boxes of a certificate: `certify.proof.verify.provers.solver`."""
-        boxes = _boxes(header, roots, low, high, group)
-        request = wire.Solve(boxes, discriminatory, seconds)
-        frame = self._answer(request, self._patience.answer, "return a result")
-        verdicts = expect(frame, wire.Solved).verdicts
-        check_verdicts(verdicts, low, high)
-        return verdicts
 
     def reprove(
         self,

@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from fairdesk.certify.domain.space import Places
     from fairdesk.certify.proof.certificate import Header
     from fairdesk.certify.proof.reproof_check import Reproof, Reprove
-    from fairdesk.certify.proof.verify.provers import SolverVerdicts
     from fairdesk.models.inputs.feeding import FedModel
     from fairdesk.population.plausible import Criterion
 
@@ -218,8 +217,6 @@ class Guest:
                 context = self._context(asked)
                 explanation = explain(context, asked.people, asked.pair, favourable, rng)
                 send(wire.Explained(explanation))
-            case wire.Solve() as asked:
-                send(wire.Solved(self._solve(asked)))
             case wire.Reprove() as asked:
                 send(wire.Reproved(self._reprove(asked)))
             case _:
@@ -254,13 +251,6 @@ class Guest:
 
     def _context(self, asked: wire.Shrink | wire.Explain) -> SearchContext:
         return SearchContext(self._fed(asked.mapping, asked.domain.attributes), asked.domain)
-
-    def _solve(self, asked: wire.Solve) -> SolverVerdicts:
-        from fairdesk.certify.proof.verify.provers import solver  # noqa: PLC0415 - see above
-
-        boxes = asked.boxes
-        solve = solver(*self._certified(boxes))
-        return solve(boxes.low, boxes.high, boxes.group, asked.discriminatory, asked.seconds)
 
     def _reprove(self, asked: wire.Reprove) -> Reproof:
         from fairdesk.certify.proof.verify.provers import reproving  # noqa: PLC0415 - see above

@@ -18,7 +18,6 @@ from fairdesk.audit.sandbox.confinement import Confinement
 from fairdesk.audit.worker import frames
 from fairdesk.audit.worker.frames import Frame
 from fairdesk.certify.proof.reproof_check import Reproof, SharesOf
-from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.domain import Domain
 from fairdesk.data.table import Column, Dialect, Source
@@ -178,17 +177,6 @@ class Boxes(msgspec.Struct, frozen=True):
     group: Places
 
 
-class Solve(msgspec.Struct, frozen=True, tag=True):
-    """Ask a solver about boxes of a certificate, each for so many seconds.
-
-    ``discriminatory``, ``(B,)``: whether everybody in it is said to be unlike.
-    """
-
-    boxes: Boxes
-    discriminatory: NDArray[np.bool_]
-    seconds: float
-
-
 class Reprove(msgspec.Struct, frozen=True, tag=True):
     """Prove boxes of a certificate once more, within so many seconds in all.
 
@@ -288,12 +276,6 @@ class Explained(msgspec.Struct, frozen=True, tag=True):
     explanation: Explanation
 
 
-class Solved(msgspec.Struct, frozen=True, tag=True):
-    """What the solver says."""
-
-    verdicts: SolverVerdicts
-
-
 class Reproved(msgspec.Struct, frozen=True, tag=True):
     """What was proven once more."""
 
@@ -328,7 +310,6 @@ Request = (
     | Weigh
     | Shrink
     | Explain
-    | Solve
     | Reprove
     | Pack
 )
@@ -347,7 +328,6 @@ FromGuest = (
     | Weighed
     | Shrunk
     | Explained
-    | Solved
     | Reproved
     | Packed
     | Failed

@@ -16,7 +16,7 @@ from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.models.inputs.feeding import FedModel
-from fairdesk.models.structure import Activation, Layers, OpaqueError, structure_of
+from fairdesk.models.structure import Layers, OpaqueError, structure_of
 from fairdesk.results.events import Event, Measured, Progress, Rows
 from fairdesk.results.proofs import Proven
 
@@ -168,8 +168,3 @@ def compared_in(encoded: Encoded) -> list[NDArray[np.intp]]:
         _, first = np.unique(which.ravel()[members], return_index=True)
         compared.append(members[np.sort(first)])
     return compared
-
-
-def slope_below(activation: Activation) -> float:
-    """Return the slope below zero of an activation function of two linear pieces."""
-    return {"linear": 1.0, "relu": 0.0}.get(activation.name, float(activation.alpha))

@@ -7,12 +7,11 @@ for two people who differ in protected values only and are decided otherwise.
 
 It differs from the published program in four points. A unit is left out where interval arithmetic
 proves it dead, and linear where it proves it always active; the program's further queries about
-single units are not made. Its heuristic, which leaves out units that a few samples did not
-activate, is no proof: it is an option, and a partition that only it helps with stays undecided and
-is reported apart. The query lets in whoever is so near the border that the model's own rounding
-could decide otherwise: UNSAT is true of the deployed arithmetic, not only of real numbers. Each
-answer SAT is a query to the model again, and what the model does not confirm is UNKNOWN. And one
-partition does not use up the time of all: what is left is shared (`_Verification.soft`).
+single units are not made, nor is its heuristic, which leaves out units that a few samples did not
+activate: that is no proof. The query lets in whoever is so near the border that the model's own
+rounding could decide otherwise: UNSAT is true of the deployed arithmetic, not only of real numbers.
+Each answer SAT is a query to the model again, and what the model does not confirm is UNKNOWN. And
+one partition does not use up the time of all: what is left is shared (`_Verification.soft`).
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from itertools import product
 from threading import Thread
 from time import perf_counter
 from typing import Any, NamedTuple, Self
@@ -33,27 +31,24 @@ from fairdesk.certify.baselines.common import (
     Tally,
     compared_in,
     network_of,
-    slope_below,
 )
+from fairdesk.certify.baselines.solver import Answer, Inquiry, bounds_of, refuse_curves
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space, sizes
 from fairdesk.certify.options import FairifyOptions
-from fairdesk.certify.proof.solver import Answer, Bounds, Inquiry, bounds_of, refuse_curves
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
-from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here, stream
+from fairdesk.individual.engine.division import Adding, Counting, Setting, counted_here
 from fairdesk.individual.engine.pace import Pace
 from fairdesk.results.events import Event, Measured, Progress, Rows, ShardRange, Tallied, timed
 
 #: A solver that thinks is looked after so often, in seconds.
 _POLL = 0.1
 #: What the solver may say of a partition; nothing of what needs none.
-_VERDICTS = ("unsat", "sat", "unknown", "", "pruned")
+_VERDICTS = ("unsat", "sat", "unknown", "")
 #: A query has at least so many seconds, or this share of what is left, however many are to come.
 _LEAST_SECONDS, _MOST_SHARE = 1.0, 0.1
-#: The heuristic's samples, and the percentile of its threshold (the published program's).
-_SAMPLES, _PERCENTILE = 1_000, 5.0
 #: The largest number of steps that progress is told in, and of partitions that are solved.
 _MOST_STEPS = 1 << 53
 
@@ -122,7 +117,7 @@ class _Verification:
             self._to_come = wanted.stop - unit
             before = self._seconds
             solved = _Solved("unknown", 0.0)
-            for each in self._solved(unit, *partitions.at(unit - 1)):
+            for each in self._solved(*partitions.at(unit - 1)):
                 if isinstance(each, _Solved):
                     solved = each
                 else:
@@ -161,7 +156,7 @@ class _Verification:
         space = self._encoded.space
         return _digits(space.total, self._partitions.count, int(space.unclear.any()))
 
-    def _solved(self, unit: int, low: Places, high: Places, root: int) -> Iterator[Event | _Solved]:
+    def _solved(self, low: Places, high: Places, root: int) -> Iterator[Event | _Solved]:
         """Ask the solver about a partition; tell often how far it is, and its verdict at last."""
         began = perf_counter()
         space = self._encoded.space
@@ -169,20 +164,13 @@ class _Verification:
         bounds = bounds_of(self._encoded, low, high, np.flatnonzero(allowed))
         border = float(bounds.rounding.max(initial=0.0) + self._encoded.margins.close)
         solved = _Solved("unknown", border)
-        units: list[tuple[NDArray[np.bool_], ...]] = [()]
-        if self._options.pruning == "heuristic":
-            rng = stream(self._rng, 1, unit)
-            units.append(inactive(self._encoded, low, high, np.flatnonzero(allowed), bounds, rng))
         verdict = ""
         # first with those near the border; where only such a one was found, without them
-        for without, margin in product(units, (-border, 0.0)):
+        for margin in (-border, 0.0):
             if not margin and verdict != "sat":
                 continue
             inquiry = Inquiry(
-                *(self._encoded, low, high, allowed),
-                margin=margin,
-                soft_seconds=self.soft,
-                without=without,
+                *(self._encoded, low, high, allowed), margin=margin, soft_seconds=self.soft
             )
             with Asking(inquiry) as asking:
                 while not asking.over(_POLL):
@@ -198,10 +186,7 @@ class _Verification:
                     solved = _Solved("sat", border, 1)
                     break
             elif margin and verdict == "unsat":
-                solved = _Solved("pruned", border)
-                if not without:
-                    solved = _Solved("unsat", border, sizes(low[None], high[None])[0])
-                break
+                solved = _Solved("unsat", border, sizes(low[None], high[None])[0])
         event = self._context.take("smt")
         self._seconds += perf_counter() - began
         if event is not None:
@@ -320,12 +305,6 @@ class _Verdicts(Adding):
             f"{count - self._tally.boxes:,} were not tested."
         )
         notes = [sentence]
-        if verdicts["pruned"]:
-            notes.append(
-                f"Of the undecided ones {verdicts['pruned']:,} have no counterexample once units "
-                "that samples did not activate are left out. That is not a proof, so they are not "
-                "certified."
-            )
         if verdicts["sat"]:
             notes.append(
                 "In a partition with a counterexample, only this one instance counts as falsified."
@@ -346,54 +325,6 @@ def _digits(*numbers: int) -> NDArray[np.int8]:
 def _numbers(digits: NDArray[np.int8]) -> list[int]:
     """Read what `_digits` wrote."""
     return [int(each) for each in digits.tobytes().split()]
-
-
-def inactive(
-    encoded: Encoded,
-    low: Places,
-    high: Places,
-    combination: NDArray[np.intp],
-    bounds: Bounds,
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.bool_], ...]:
-    """Guess which units of each hidden layer are never active in a box: Fairify's heuristic.
-
-    A unit is a candidate where none of the samples activates it. Where some units of a layer are
-    no candidates, it is also wanted that these reach far more, and the candidate far less than
-    nearly all of them and less than it falls below zero.
-
-    Parameters
-    ----------
-    encoded, low, high, combination
-        As of `fairdesk.certify.proof.solver.bounds_of`, which gave ``bounds``.
-    rng : np.random.Generator
-        Of the samples.
-    """
-    points = rng.integers(low, high + 1, size=(_SAMPLES, len(low)))
-    sums = encoded.bias + points @ encoded.slopes
-    for places, table in zip(points.T, encoded.tables, strict=True):
-        sums = sums + (table[places] if len(table) else 0.0)
-    values = sums + encoded.combined[combination][:, None]
-    never = []
-    for layer, following, least, most in zip(
-        *(encoded.layers, encoded.layers[1:], bounds.low, bounds.high), strict=False
-    ):
-        own = layer.activation
-        candidate = np.asarray((values <= 0).all(axis=(0, 1)) & (own.name == "relu"))
-        bottom, top = least.min(axis=0), most.max(axis=0)
-        if candidate.any() and not candidate.all():
-            rest = top[~candidate]
-            far = all(of(rest) > 2 * of(top[candidate]) for of in (np.mean, np.median))
-            limit = min(
-                np.percentile(rest, _PERCENTILE), 0.1 * np.percentile(rest, 100 - _PERCENTILE)
-            )
-            candidate &= far & (top < np.minimum(limit, np.abs(bottom)))
-        elif candidate.all():
-            candidate[0] = False
-        never.append(candidate)
-        values = np.where(values > 0, values, slope_below(own) * values)
-        values = np.minimum(values, own.ceiling) @ following.weights + following.bias
-    return tuple(never)
 
 
 class Asking:

@@ -32,17 +32,17 @@ from fairdesk.certify.baselines.common import (
     compared_in,
     network_of,
     reported,
-    slope_below,
 )
+from fairdesk.certify.baselines.solver import PIECEWISE, bounds_of
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.domain.space import Places, Space, sizes
 from fairdesk.certify.options import FairQuantOptions
-from fairdesk.certify.proof.solver import PIECEWISE, bounds_of
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
 from fairdesk.individual.engine.pace import at_most
 from fairdesk.individual.engine.sampling import extra_rows
+from fairdesk.models.structure import Activation
 from fairdesk.results.events import Event, Progress, Rows, timed
 from fairdesk.results.proofs import Proven
 
@@ -336,7 +336,7 @@ def packed(encoded: Encoded) -> Network:
         biases=_joined(biases),
         bias_spans=_joined(bias_spans),
         biases_at=_starts(biases),
-        alphas=np.array([slope_below(layer.activation) for layer in encoded.layers]),
+        alphas=np.array([_slope_below(layer.activation) for layer in encoded.layers]),
         factors=np.array(factors),
         constants=np.array(constants),
         unit=unit,
@@ -355,3 +355,7 @@ def _joined(parts: list[Float64]) -> Float64:
 def _starts(parts: list[Float64]) -> NDArray[np.int64]:
     """Return where each layer's part begins; the first layer has none."""
     return np.cumsum([0, 0, *(part.size for part in parts[:-1])]).astype(np.int64)
+
+
+def _slope_below(activation: Activation) -> float:
+    return {"linear": 1.0, "relu": 0.0}.get(activation.name, float(activation.alpha))

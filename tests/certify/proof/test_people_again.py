@@ -18,8 +18,8 @@ from fairdesk.certify.proof import reproof_counting
 from fairdesk.certify.proof.certificate import UNDECIDED, Points, decoded
 from fairdesk.certify.proof.reproof_check import NOTHING
 from fairdesk.certify.proof.verify import provers
-from fairdesk.certify.proof.verify.people_measure import PeopleMeasure
 from fairdesk.certify.proof.verify.population import People, people_proven_again
+from fairdesk.certify.proof.verify.provers import PeopleMeasure
 from fairdesk.models.structure import structure_of
 from fairdesk.results.events import Certificate
 from tests import phrases

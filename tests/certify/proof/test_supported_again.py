@@ -32,13 +32,12 @@ def certified(made, seconds=0.0):
     return decoded(event.header), event.arrays
 
 
-def checked(made, header, arrays, *, solver=False):
+def checked(made, header, arrays):
     certificate_reading.check(header, arrays)
     checks = verify.verify(
         header,
         arrays,
         made.fed.predict,
-        provers.solver(header, arrays, made.fed) if solver else None,
         provers.reproving(header, arrays, made.fed),
         sample=500,
         seconds=2.0,
@@ -58,7 +57,7 @@ def checked(made, header, arrays, *, solver=False):
 def test_a_true_certificate_holds(seed, kind, early):
     made = supported(seed, kind)
     header, arrays = certified(made, 0.05 if early else 0.0)
-    for each in checked(made, header, arrays, solver=kind != "forest").values():
+    for each in checked(made, header, arrays).values():
         assert not each.failed, each
     if not early:
         assert header.undecided == "0"

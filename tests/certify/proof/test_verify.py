@@ -15,9 +15,8 @@ from fairdesk.certify.proof.certificate import (
     UNDECIDED,
     leaves,
 )
-from fairdesk.certify.proof.verify import contents, provers, statements, verify
-from fairdesk.errors import SpecError
-from fairdesk.models.structure import Activation, structure_of
+from fairdesk.certify.proof.verify import contents, statements, verify
+from fairdesk.models.structure import structure_of
 from tests import phrases
 from tests.certify import networks
 from tests.certify.proofs import (
@@ -420,67 +419,3 @@ def proof_of(case):
         **proven,
     )
     return read(event)
-
-
-SOLVED = "Regions, tested by a solver in exact arithmetic"
-
-
-def test_a_solver_finds_nobody_in_true_boxes_and_somebody_in_forged_ones(network):
-    header, arrays = proof_of(network)
-    assert {CONSISTENT, DISCRIMINATORY} <= set(arrays["verdict"].tolist())
-    solve = provers.solver(header, arrays, network.fed)
-    predict = network.fed.predict
-    (found,) = [
-        each
-        for each in verify.verify(
-            header,
-            arrays,
-            predict,
-            solve,
-            sample=0,
-            seconds=30.0,
-            rng=np.random.default_rng(0),
-        )
-        if each.name == SOLVED
-    ]
-    assert found.tried >= 4
-    assert not found.failed
-    assert not found.unknown
-    for before, after in ((DISCRIMINATORY, CONSISTENT), (CONSISTENT, DISCRIMINATORY)):
-        # the largest one, which is surely among those that are drawn
-        own = np.flatnonzero(arrays["verdict"] == before)
-        forged = changed(arrays, "verdict", own, after)
-        told = checked(summed(header, forged), forged, predict, sample=0, solve=solve, seconds=30.0)
-        assert told[SOLVED].failed
-        assert phrases.AN_INSTANCE_WITH in told[SOLVED].remarks[0]
-
-
-def test_boxes_are_found_again_where_names_have_another_order(network):
-    header, arrays = proof_of(network)
-    debts, job = header.axes
-    turned = msgspec.structs.replace(job, codes=job.codes[::-1])
-    last = job.count - 1
-    low, high = arrays["root_low"].copy(), arrays["root_high"].copy()
-    solve = provers.solver(
-        msgspec.structs.replace(header, axes=(debts, turned)), arrays, network.fed
-    )
-    straight = provers.solver(header, arrays, network.fed)
-    for part in leaves(arrays):
-        for i in range(min(6, len(part.nodes))):
-            opposite = np.array([arrays["verdict"][part.nodes[i]] == DISCRIMINATORY])
-            one, other = part.low[i : i + 1], part.high[i : i + 1]
-            mirrored = [one.copy(), other.copy()]
-            mirrored[0][:, 1], mirrored[1][:, 1] = last - other[:, 1], last - one[:, 1]
-            group = np.zeros(1, dtype=np.int64)
-            answers = solve(*mirrored, group, opposite, 10.0)
-            assert answers.verdict == straight(one, other, group, opposite, 10.0).verdict == 0
-    assert low.shape == high.shape
-
-
-def test_a_solver_is_not_asked_about_curves():
-    rng = np.random.default_rng(1)
-    attributes = [networks.number("a", 3), networks.number("s", 2, role=networks.Role.PROTECTED)]
-    case = networks.small(attributes, [3], rng, activation=Activation("tanh"))
-    header, arrays = proof_of(case)
-    with pytest.raises(SpecError, match="solver cannot be used"):
-        provers.solver(header, arrays, case.fed)

@@ -1,52 +1,130 @@
-"""What asks a solver, and other bounds, about boxes of a certificate."""
+"""What proves boxes of a certificate once more, with its model and the people that it speaks of.
+
+Only a process that holds a model loads this. How sums of axes' terms are spread over the people of
+a box: as `fairdesk.certify.proof.reproof_counting.Points` adds up the axes, with the population's
+tree instead of independent axes. What is below a node is a spectrum for each of its cells, and a
+parent is told of each of its own cells the mean of these by the tree's probabilities.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.space import Axis, Places, Space
-from fairdesk.certify.proof.certificate import (
-    Arrays,
-    AxisOf,
-    Header,
-    Points,
-)
+from fairdesk.certify.domain.space import Axis, Space
+from fairdesk.certify.proof.certificate import Arrays, Header, Points
+from fairdesk.certify.proof.reproof import RatedPeople, reprover
 from fairdesk.certify.proof.reproof_check import Reprove
-from fairdesk.errors import SpecError
+from fairdesk.certify.proof.reproof_counting import CELLS, Span, Sums, Term, span_of
+from fairdesk.certify.proof.verify.population import People
 from fairdesk.models.inputs.feeding import FedModel
 
+Float64 = NDArray[np.float64]
+Complex128 = NDArray[np.complex128]
+Numbers = NDArray[np.int64]
 
-class SolverVerdicts(NamedTuple):
-    """What a solver says of boxes.
+#: Along an axis with more places in a box people are not counted.
+_MOST_PLACES = 1 << 20
+#: So many numbers are written down at once: of places and forms; of cells, forms and the grid.
+_MOST_VALUES, _MOST_CELLS = 1 << 22, 1 << 23
 
-    Attributes
+
+class PeopleMeasure:
+    """Measures boxes by a certificate's population; as `reproof_counting.Measure`.
+
+    Parameters
     ----------
-    verdict : NDArray[np.int64]
-        ``(B,)``; 0: nobody is there of whom the opposite is true; 1: somebody may be; -1: it does
-        not know.
-    places : Places
-        ``(B, a)``; that somebody.
+    people : People
+        Who is measured.
     """
 
-    verdict: NDArray[np.int64]
-    places: Places
+    def __init__(self, people: People) -> None:
+        self._people = people
+
+    def size(self, low: Numbers, high: Numbers) -> float:
+        """Return the mass of a box; as `reproof_counting.Measure.size`."""
+        return float(self._people.masses(low[None], high[None])[0])
+
+    def summed(self, terms: list[Term], low: Numbers, high: Numbers) -> Sums | None:
+        """Add up what axes add to forms; as `reproof_counting.Measure.summed`.
+
+        Some forms at a time, so that memory does not grow with their number.
+        """
+        at_once = _MOST_CELLS // (CELLS * max(len(table[0]) for table in self._people.tables))
+        if (high - low >= _MOST_PLACES).any() or not at_once:
+            return None
+        span, shares = span_of(terms), []
+        for first in range(0, len(span.step), at_once):
+            some = slice(first, first + at_once)
+            share = self._distributed([_of_forms(term, some) for term in terms], low, high)
+            if share is None:
+                return None
+            shares.append(share)
+        return Sums(np.concatenate(shares), span.least.sum(axis=1), span.step, span.off)
+
+    def _distributed(self, terms: list[Term], low: Numbers, high: Numbers) -> Float64 | None:
+        """Return which shares of a box's people each cell of the grid has, ``(R, cells)``."""
+        people, span = self._people, span_of(terms)
+        # what the children of each node say together; of no node, what the roots do
+        said: dict[int, Complex128] = {}
+        for n in range(len(people.nodes) - 1, -1, -1):
+            cells, parent = people.tables[n].shape[1], people.nodes[n].parent
+            own = np.ones((cells, 1, CELLS // 2 + 1), dtype=np.complex128)
+            if (i := people.axis[n]) >= 0:
+                own = self._spectra(i, cells, terms[i], span, int(low[i]), int(high[i]))
+            elif n in people.shares_given:
+                own = own * people.shares_given[n][:, None, None]
+            if n in said:
+                own = own * said.pop(n)
+            told = np.tensordot(people.tables[n], own, axes=1)
+            # a spectrum is as precise as what there is of its cell: this only keeps them in range
+            largest = float(told[..., 0].real.max())
+            if not largest > 0.0:
+                return None
+            told /= largest
+            said[parent] = said[parent] * told if parent in said else told
+        whole = said[-1][0]
+        total = whole[:, :1].real
+        share = np.fft.irfft(np.broadcast_to(whole, (len(span.step), whole.shape[1])), CELLS)
+        return np.asarray(share / total)
+
+    def _spectra(
+        self, i: int, cells: int, term: Term, span: Span, low: int, high: int
+    ) -> Complex128:
+        """Transform how the places of an axis are distributed on the grid, of each cell.
+
+        Some places at a time, so that memory does not grow with their number.
+        """
+        own, forms = self._people.weights[i], len(span.step)
+        # what a place weighs, of all that its cell does
+        totals = np.zeros(cells)
+        np.add.at(totals, own.cells, own.between(own.starts, own.ends))
+        spread = np.zeros((cells, forms, CELLS))
+        at_once = max(_MOST_VALUES // forms, 1)
+        for first in range(low, high + 1, at_once):
+            places = np.arange(first, min(first + at_once, high + 1))
+            at = np.rint((_values(term, places, low) - span.least[:, i]) / span.step)
+            cell = own.cells[np.searchsorted(own.starts, places, side="right") - 1]
+            share = own.between(places, places + 1) / np.where(totals > 0.0, totals, 1.0)[cell]
+            which = cell[:, None], np.arange(forms)[None], at.astype(np.int64)
+            np.add.at(spread, which, share[:, None])
+        return np.asarray(np.fft.rfft(spread, axis=2))
 
 
-#: ``solve(low, high, group, discriminatory, seconds)``: whether anybody in boxes, ``(B, a)``, of
-#: these rows of `Header.may_be` is discriminatory, or where ``discriminatory`` consistent, within
-#: so many seconds for each.
-Solve = Callable[
-    [Places, Places, NDArray[np.int64], NDArray[np.bool_], float],
-    SolverVerdicts,
-]
+def _of_forms(term: Term, some: slice) -> Term:
+    """Return what an axis adds to some of the forms."""
+    return (term[0][some], *term[1:]) if isinstance(term, tuple) else term[:, some]
 
 
-def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
-    """Make what asks a solver about boxes of a certificate.
+def _values(term: Term, places: Numbers, low: int) -> Float64:
+    """Return what an axis adds to forms at places of a box that begins at ``low``, ``(n, R)``."""
+    if isinstance(term, tuple):
+        return np.asarray(places[:, None] * term[0])
+    return np.asarray(term[places - low])
+
+
+def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
+    """Make what proves boxes of a certificate once more.
 
     Parameters
     ----------
@@ -56,70 +134,7 @@ def solver(header: Header, arrays: Arrays, fed: FedModel) -> Solve:
         Its roots are enough.
     fed : FedModel
         The model, fed as the header says.
-
-    Raises
-    ------
-    SpecError
-        When the model is no network that a solver can be told of without rounding.
     """
-    # these load what proves, which only a process that holds a model does
-    from fairdesk.certify.domain.encoded import encode  # noqa: PLC0415 - see above
-    from fairdesk.certify.proof.solver import bounds_of, check_box, refuse_curves  # noqa: PLC0415
-    from fairdesk.models.structure import Layers, OpaqueError, structure_of  # noqa: PLC0415
-
-    try:
-        anatomy = structure_of(fed.opened)
-    except OpaqueError as error:
-        raise _unsolvable(str(error)) from error
-    if not isinstance(anatomy.body, Layers):
-        raise _unsolvable("it is not a network of dense layers")
-    space = _space(header, arrays)
-    encoded = encode(space, anatomy, fed)
-    refuse_curves(encoded)
-    orders = [_order(own, axis) for own, axis in zip(header.axes, encoded.space.axes, strict=True)]
-
-    def solve(
-        low: Places,
-        high: Places,
-        group: NDArray[np.int64],
-        discriminatory: NDArray[np.bool_],
-        seconds: float,
-    ) -> SolverVerdicts:
-        verdict, places = np.full(len(low), -1, dtype=np.int64), low.copy()
-        for b in range(len(low)):
-            box = _translated(low[b], high[b], orders)
-            if box is None:
-                continue
-            members = _members(space, encoded.space, int(group[b]))
-            compared = np.flatnonzero(members)
-            rounding = bounds_of(encoded, *box, compared).rounding.max(initial=0.0)
-            answer = check_box(
-                encoded,
-                *box,
-                members,
-                margin=-float(rounding + encoded.margins.close),
-                soft_seconds=seconds,
-                hard_seconds=seconds,
-                sought="consistent" if discriminatory[b] else "discriminatory",
-            )
-            verdict[b] = {"unsat": 0, "sat": 1, "unknown": -1}[answer.verdict]
-            if answer.places is not None:
-                places[b] = [
-                    place if order is None else order[place]
-                    for place, order in zip(answer.places.tolist(), orders, strict=True)
-                ]
-        return SolverVerdicts(verdict, places)
-
-    return solve
-
-
-def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
-    """Make what proves boxes of a certificate once more; parameters and errors as `solver`."""
-    # as above
-    from fairdesk.certify.proof.reproof import RatedPeople, reprover  # noqa: PLC0415
-    from fairdesk.certify.proof.verify.people_measure import PeopleMeasure  # noqa: PLC0415
-    from fairdesk.certify.proof.verify.population import People  # noqa: PLC0415
-
     points, measure, rated = Points(header, fed.predict), None, None
     if header.population is not None:
         people = People(header)
@@ -129,25 +144,6 @@ def reproving(header: Header, arrays: Arrays, fed: FedModel) -> Reprove:
             each = [people.with_values(v) for v in combinations]
             rated = RatedPeople(points.is_favourable, each, [PeopleMeasure(own) for own in each])
     return reprover(_space(header, arrays), fed, points.rows, points.differ, measure, rated)
-
-
-def _members(own: Space, other: Space, group: int) -> NDArray[np.bool_]:
-    """Return the row of `Space.members` of a group, in the order of values of another space."""
-    combinations = own.may_be.shape[1]
-    (variant,) = np.unique(np.flatnonzero(own.members[group]) // combinations)[:1]
-    point = np.zeros((1, len(own.axes)), dtype=np.int64)
-    for i, place in enumerate(own.variants[variant].tolist()):
-        if place >= 0:
-            point[0, i] = other.axes[i].places(own.axes[i].code(np.array([place])))[0]
-        elif other.tied[i].size:
-            point[0, i] = int(np.flatnonzero(~other.tied[i])[0])
-    members = np.zeros((len(own.variants), combinations), dtype=np.bool_)
-    members[other.variant(point)[0]] = own.may_be[group]
-    return members.ravel()
-
-
-def _unsolvable(why: str) -> SpecError:
-    return SpecError("A solver cannot be used for this model.", why=f"Detail: {why}.")
 
 
 def _space(header: Header, arrays: Arrays) -> Space:
@@ -179,26 +175,3 @@ def _space(header: Header, arrays: Arrays) -> Space:
         unclear,
         settled,
     )
-
-
-def _order(own: AxisOf, axis: Axis) -> NDArray[np.intp] | None:
-    """Return the place of each axis value in the certificate; ``None`` where they are equal."""
-    if not own.codes or np.array_equal(own.codes, axis.codes):
-        return None
-    order = np.argsort(own.codes)
-    return np.asarray(order[np.searchsorted(np.array(own.codes)[order], axis.codes)])
-
-
-def _translated(
-    low: Places, high: Places, orders: Sequence[NDArray[np.intp] | None]
-) -> tuple[Places, Places] | None:
-    """Return a box in the other order of values; ``None`` where it is none in that."""
-    first, last = low.copy(), high.copy()
-    for i, order in enumerate(orders):
-        if order is None:
-            continue
-        there = np.flatnonzero((order >= low[i]) & (order <= high[i]))
-        first[i], last[i] = there[0], there[-1]
-        if last[i] - first[i] != high[i] - low[i]:
-            return None
-    return first, last

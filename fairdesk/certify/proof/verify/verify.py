@@ -10,9 +10,7 @@ Nothing here bounds a network or counts inside a box: that is what is to be chec
   small ones that were counted;
 * leaves are proven once more by other bounds (`fairdesk.certify.proof.reproof`), as many as the
   time allows: the largest, and some drawn at random; or all of them;
-* the proven rates of groups follow from their regions, and are proven once more in the same way;
-* a solver (z3) looks in some leaves for somebody of whom the opposite of the verdict is true, in
-  exact rational arithmetic.
+* the proven rates of groups follow from their regions, and are proven once more in the same way.
 
 What is trusted: the file of the model, by its fingerprint, and the process that runs it, for its
 answers. A model that runs code of its own could answer otherwise when it is checked; one that is
@@ -22,7 +20,6 @@ read as data cannot. What is drawn at random is told: it can refute a certificat
 from __future__ import annotations
 
 from collections.abc import Iterator
-from time import perf_counter
 
 import numpy as np
 
@@ -40,7 +37,6 @@ from fairdesk.certify.proof.certificate import (
 from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again, stated_shares
 from fairdesk.certify.proof.verify.contents import LeafContents, Tree, domain_check
 from fairdesk.certify.proof.verify.population import people_proven_again, population_checks
-from fairdesk.certify.proof.verify.provers import Solve
 from fairdesk.certify.proof.verify.rates import rate_checks, rate_regions
 from fairdesk.certify.proof.verify.statements import KINDS, MOST_MESSAGES, Check, statements_check
 from fairdesk.errors import SpecError
@@ -56,13 +52,9 @@ _SMALL, _RECOUNTED = 4_096, 200
 _SINGLE, _POINTS = 20, 200
 #: Rows sent to the model at once, and in all, at most.
 _AT_ONCE, _MOST_ROWS = 50_000, 4_000_000
-#: Leaves that the solver is given at once, and in all, at most.
-_SOLVED_AT_ONCE, _SOLVED = 8, 200
 #: So many provers share the time, each as much as any other: of regions, of the population in
-#: them, of selection rates, and the solver.
-_PROVERS = 4
-#: Nor may it think about one of them for more than so many seconds.
-_LONGEST = 30.0
+#: them, and of selection rates.
+_PROVERS = 3
 #: Real people that are looked up.
 _MOST_PEOPLE = 2_000
 
@@ -71,7 +63,6 @@ def verify(
     header: Header,
     arrays: Arrays,
     predict: Predict,
-    solve: Solve | None = None,
     prove: Reprove | None = None,
     *,
     everything: bool = False,
@@ -90,8 +81,6 @@ def verify(
         Its arrays, as `fairdesk.certify.proof.certificate_reading.read` gives them.
     predict : callable
         Asks the model about ``(n, d)`` rows of the header's domain.
-    solve : callable, optional
-        Asks a solver; without it none is.
     prove : callable, optional
         Proves boxes once more; without it none is.
     everything : bool
@@ -99,7 +88,7 @@ def verify(
     sample : int
         So many points are drawn from the leaves of each kind; 0 for none.
     seconds : float
-        To prove boxes once more may take so long in all, and so may the solver.
+        To prove boxes once more may take so long in all.
     rng : np.random.Generator
         Draws leaves and points.
     people : Rows, optional
@@ -144,8 +133,6 @@ def verify(
             )
         if rates is not None:
             yield rates.proven_again(prove, seconds=each, everything=everything)
-    if solve is not None:
-        yield proof.solved(solve, each, rng)
 
 
 class _Proof:
@@ -380,49 +367,6 @@ class _Proof:
                 for i in wrong[:MOST_MESSAGES]
             ),
         )
-
-    def solved(self, solve: Solve, seconds: float, rng: np.random.Generator) -> Check:
-        """Ask a solver about leaves, as many as the time allows."""
-        name = "Regions, tested by a solver in exact arithmetic"
-        nodes = np.concatenate([self._nodes[kind] for kind in (CONSISTENT, DISCRIMINATORY)])
-        if not len(nodes):
-            return Check(name, remarks=("There are no such regions.",))
-        sizes = np.concatenate([self._sizes[kind] for kind in (CONSISTENT, DISCRIMINATORY)])
-        most = min(_SOLVED, len(nodes))
-        heavy = rng.choice(len(nodes), size=most, p=sizes / sizes.sum())
-        chosen = np.stack([heavy, rng.choice(len(nodes), size=most)]).T.ravel()
-        chosen = chosen[np.sort(np.unique(chosen, return_index=True)[1])][:_SOLVED]
-        messages: list[str] = []
-        tried = failed = unknown = 0
-        until = perf_counter() + seconds
-        while tried < len(chosen) and (left := until - perf_counter()) > 0:
-            some = nodes[chosen[tried : tried + _SOLVED_AT_ONCE]]
-            each = min(max(0.5, left / min(20, len(chosen) - tried)), left, _LONGEST)
-            low, high, root = self._tree.boxes(some)
-            group = np.array(self._header.groups, dtype=np.int64)[root]
-            opposite = self._arrays["verdict"][some] == DISCRIMINATORY
-            try:
-                answers = solve(low, high, group, opposite, each)
-            except SpecError as error:
-                return Check(name, remarks=(str(error),))
-            tried += len(some)
-            unknown += int((answers.verdict < 0).sum())
-            found = np.flatnonzero(answers.verdict > 0)
-            if not len(found):
-                continue
-            # near a border the solver leaves room for rounding: the model itself decides
-            discriminatory = self._points.differ(answers.places[found])
-            wrong = discriminatory != opposite[found]
-            unknown += int((~wrong).sum())
-            failed += int(wrong.sum())
-            messages += [
-                f"In region {some[i]}: the decision {'is unchanged' if opposite[i] else 'changes'} "
-                f"for {self._points.person(answers.places[i])}."
-                for i in found[wrong].tolist()
-            ]
-        if not tried:
-            return Check(name, unknown=len(chosen), remarks=("The time limit left no time.",))
-        return Check(name, tried, failed, unknown, tuple(messages[:MOST_MESSAGES]))
 
     def _affordable(self, sample: int) -> int:
         """Return how many points are drawn: so many, unless each has a great many members."""

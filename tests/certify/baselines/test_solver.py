@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 import pytest
 
-from fairdesk.certify.proof.solver import Inquiry, bounds_of, check_box
+from fairdesk.certify.baselines.solver import Inquiry, bounds_of
 from fairdesk.data.domain.attributes import Role
 from fairdesk.errors import SpecError
 from fairdesk.models.structure import Activation
@@ -28,6 +28,10 @@ def easy(seed, **more):
     return small(attributes, [3], rng, **more)
 
 
+def ask(encoded, low, high, may_be, *, margin=0.0, soft_seconds=20.0):
+    return Inquiry(encoded, low, high, may_be, margin=margin, soft_seconds=soft_seconds).run()
+
+
 def box(space, rng):
     ends = rng.integers(0, space.counts, size=(2, len(space.axes)))
     return ends.min(axis=0), ends.max(axis=0)
@@ -43,16 +47,11 @@ def test_the_solver_says_what_counting_says(seed):
     inside = ((points >= low) & (points <= high)).all(axis=1)
     everyone = np.ones(len(case.domain.combinations), dtype=np.bool_)
     discriminatory = truth(case, encoded.space, points)
-    for sought, there in (
-        ("discriminatory", discriminatory & inside),
-        ("consistent", ~discriminatory & inside),
-    ):
-        answer = check_box(
-            encoded, low, high, everyone, margin=0.0, soft_seconds=20.0, sought=sought
-        )
-        assert answer.verdict == ("sat" if there.any() else "unsat")
-        if answer.places is not None:
-            assert there[(points == answer.places).all(axis=1)].all()
+    there = discriminatory & inside
+    answer = ask(encoded, low, high, everyone)
+    assert answer.verdict == ("sat" if there.any() else "unsat")
+    if answer.places is not None:
+        assert there[(points == answer.places).all(axis=1)].all()
 
 
 def test_only_those_who_may_be_are_compared():
@@ -67,7 +66,7 @@ def test_only_those_who_may_be_are_compared():
     found = []
     for left_out in range(3):
         may_be = np.arange(3) != left_out
-        answer = check_box(encoded, low, high, may_be, margin=0.0, soft_seconds=20.0)
+        answer = ask(encoded, low, high, may_be)
         there = truth(case, encoded.space, points, may_be).any()
         assert answer.verdict == ("sat" if there else "unsat")
         if answer.pair is not None:
@@ -110,7 +109,7 @@ def test_a_margin_is_exact_to_the_last_bit():
     below = np.nextafter(limit, 0.0) if Fraction(limit) >= nearer else limit
     above = limit if Fraction(limit) >= nearer else np.nextafter(limit, 1.0)
     for margin, verdict in ((below, "sat"), (above, "unsat")):
-        answer = check_box(encoded, point, point, both, margin=float(margin), soft_seconds=20.0)
+        answer = ask(encoded, point, point, both, margin=float(margin))
         assert answer.verdict == verdict
 
 
@@ -143,7 +142,7 @@ def test_curves_are_refused():
     encoded = case.encoded
     low, high = encoded.space.low[0], encoded.space.high[0]
     with pytest.raises(SpecError, match="“tanh”"):
-        check_box(encoded, low, high, np.ones(2, dtype=np.bool_), margin=0.0, soft_seconds=1.0)
+        ask(encoded, low, high, np.ones(2, dtype=np.bool_))
 
 
 def hard():
@@ -157,10 +156,7 @@ def test_a_solver_gives_up_in_time():
     encoded = hard()
     both = np.ones(2, dtype=np.bool_)
     low, high = encoded.space.low[0], encoded.space.high[0]
-    soft = check_box(encoded, low, high, both, margin=0.0, soft_seconds=0.2)
-    assert soft.verdict == "unknown"
-    answer = check_box(encoded, low, high, both, margin=0.0, soft_seconds=600.0, hard_seconds=0.2)
-    assert answer.verdict == "unknown"
+    assert ask(encoded, low, high, both, soft_seconds=0.2).verdict == "unknown"
 
 
 def test_a_solver_can_be_stopped_from_another_thread():

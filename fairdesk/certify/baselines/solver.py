@@ -1,9 +1,8 @@
 """Asking a solver (z3) whether anybody in a box is discriminatory: exactly, in rational numbers.
 
-A second opinion on what bounds prove, by other means: of a network it takes only the layers and
-what they are given. The query is that of Fairify (Biswas and Rajan, ICSE 2023, section IV): two
-copies of the network share a person's values, but for the protected ones, and decide otherwise. A
-float is a rational number, so nothing is rounded in it.
+The query is that of Fairify (Biswas and Rajan, ICSE 2023, section IV): two copies of the network
+share a person's values, but for the protected ones, and decide otherwise. A float is a rational
+number, so nothing is rounded in it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from threading import Event, Timer
+from threading import Event
 from time import perf_counter
 from typing import Any, Literal
 
@@ -150,24 +149,14 @@ class Answer:
 
     @property
     def example(self) -> tuple[Places, int]:
-        """Of ``"sat"``: that somebody, and one of the two combinations (consistent: any)."""
-        if self.places is None:
+        """Of ``"sat"``: that somebody, and one of the two combinations."""
+        if self.places is None or self.pair is None:
             raise ValueError("no instance was found")
-        return self.places, 0 if self.pair is None else self.pair[0]
+        return self.places, self.pair[0]
 
 
-def check_box(
-    encoded: Encoded,
-    low: Places,
-    high: Places,
-    may_be: NDArray[np.bool_],
-    *,
-    margin: float,
-    soft_seconds: float,
-    hard_seconds: float = 0.0,
-    sought: Literal["discriminatory", "consistent"] = "discriminatory",
-) -> Answer:
-    """Search a box for a point whose members are decided otherwise.
+class Inquiry:
+    """The question whether two members of a point are decided otherwise; can be stopped.
 
     Parameters
     ----------
@@ -184,34 +173,11 @@ def check_box(
         ``-(rounding + close)``, ``"unsat"`` is true of the model's own arithmetic too.
     soft_seconds : float
         How long the solver may think about one pair.
-    hard_seconds : float
-        After so long it is interrupted; 0 is never.
-    sought : str
-        ``"discriminatory"``: two members decided otherwise. ``"consistent"``: all members decided
-        alike, to check a box in which everybody is discriminatory.
 
     Raises
     ------
     SpecError
         When the network has an activation function other than `PIECEWISE`.
-    """
-    inquiry = Inquiry(encoded, low, high, may_be, margin=margin, soft_seconds=soft_seconds)
-    if hard_seconds <= 0:
-        return inquiry.run(sought)
-    timer = Timer(hard_seconds, inquiry.stop)
-    timer.daemon = True
-    timer.start()
-    try:
-        return inquiry.run(sought)
-    finally:
-        timer.cancel()
-
-
-class Inquiry:
-    """A question about a box that another thread can stop; parameters as of `check_box`.
-
-    ``without`` are units, ``(units,)`` of each hidden layer, that are taken to be never active:
-    ``"unsat"`` is then no proof.
     """
 
     def __init__(
@@ -223,7 +189,6 @@ class Inquiry:
         *,
         margin: float,
         soft_seconds: float,
-        without: Sequence[NDArray[np.bool_]] = (),
     ) -> None:
         # slow to load, and needed only where a solver is asked
         import z3  # noqa: PLC0415
@@ -232,7 +197,7 @@ class Inquiry:
         self._z3: OfZ3 = z3
         self._context: OfZ3 = z3.Context()
         self._encoded, self._low, self._high = encoded, low, high
-        self._margin, self._seconds, self._without = margin, soft_seconds, without
+        self._margin, self._seconds = margin, soft_seconds
         self._stopped = Event()
         compared = np.flatnonzero(may_be)
         # of combinations that the model cannot tell apart one stands for all
@@ -244,20 +209,18 @@ class Inquiry:
         self._stopped.set()
         self._context.interrupt()
 
-    def run(self, sought: Literal["discriminatory", "consistent"] = "discriminatory") -> Answer:
+    def run(self) -> Answer:
         """Ask, and wait for the answer."""
-        if sought == "consistent":
-            return self._ask(self._compared, self._are_consistent)
         answer = Answer("unsat")
         for pair in combinations(self._compared, 2):
-            found = self._ask(pair, self._are_discriminatory)
+            found = self._ask(pair)
             if found.verdict == "sat":
                 return Answer("sat", found.places, pair)
             if found.verdict == "unknown":
                 answer = found
         return answer
 
-    def _ask(self, members: Sequence[int], wanted: OfZ3) -> Answer:
+    def _ask(self, members: Sequence[int]) -> Answer:
         """Ask about copies of the network for these combinations of protected values."""
         if self._stopped.is_set():
             return Answer("unknown")
@@ -270,10 +233,8 @@ class Inquiry:
             bounds = bounds_of(
                 self._encoded, self._low, self._high, np.array(members, dtype=np.intp)
             )
-            for high, never in zip(bounds.high, self._without, strict=False):
-                high[:, never] = np.minimum(high[:, never], 0.0)
             margins = [person.margins(bounds, i, each) for i, each in enumerate(members)]
-            solver.add(wanted([self._decided(each) for each in margins]))
+            solver.add(self._differ(*map(self._decided, margins)))
             left = self._seconds - (perf_counter() - began)
             solver.set("timeout", max(1, round(1_000 * left)))
             result = z3.unknown if self._stopped.is_set() else solver.check()
@@ -306,8 +267,7 @@ class Inquiry:
             for decision in np.unique(margin.decision).tolist()
         ]
 
-    def _are_discriminatory(self, decided: Sequence[Sequence[OfZ3]]) -> OfZ3:
-        first, second = decided
+    def _differ(self, first: Sequence[OfZ3], second: Sequence[OfZ3]) -> OfZ3:
         z3 = self._z3
         return z3.Or(
             *(
@@ -317,12 +277,6 @@ class Inquiry:
                 if i != j
             ),
             self._context,
-        )
-
-    def _are_consistent(self, decided: Sequence[Sequence[OfZ3]]) -> OfZ3:
-        z3 = self._z3
-        return z3.Or(
-            *(z3.And(*each, self._context) for each in zip(*decided, strict=True)), self._context
         )
 
 

@@ -1,4 +1,4 @@
-"""A solver is asked where the model is, and its answers are looked at before they are believed."""
+"""Boxes are proven once more where the model is; what it answers is checked before it is taken."""
 
 import io
 
@@ -11,7 +11,6 @@ from fairdesk.audit.worker.server import Guest
 from fairdesk.certify.proof import certificate
 from fairdesk.certify.proof.certificate import CONSISTENT, DISCRIMINATORY, Leaves, leaves
 from fairdesk.certify.proof.reproof_check import BY_POINT, Reproof
-from fairdesk.certify.proof.verify.provers import SolverVerdicts
 from fairdesk.errors import WorkerError
 from tests.certify import networks
 from tests.certify.proof.test_verify import proof_of
@@ -46,14 +45,14 @@ def whole(*places):
     return [each.astype(np.int64) for each in places]
 
 
-def ask(model, asked):
+def ask(model, asked, stated):
     """Let a guest with an open model answer, and give what it writes."""
-    header, roots, boxes, group, discriminatory = asked
+    header, roots, boxes, group, _ = asked
     outgoing = io.BytesIO()
     guest = Guest(outgoing)
     guest._opened = model
     named = wire.Boxes(certificate.encoded(header).decode(), *whole(*roots, *boxes, group))
-    guest.answer(frames.Frame(7, wire.Solve(named, discriminatory, 10.0)))
+    guest.answer(frames.Frame(7, wire.Reprove(named, stated, 10.0)))
     outgoing.seek(0)
     return wire.read_from_guest(outgoing)
 
@@ -69,50 +68,17 @@ class Answering(Worker):
         return self._frame
 
 
-def test_what_is_proven_is_found_true_and_what_is_not_is_refuted(case, asked):
-    header, roots, boxes, group, discriminatory = asked
-    frame = ask(case.fed.opened, asked)
-    answers = Answering(frame).solve(header, roots, *boxes, group, discriminatory, 10.0)
-    assert len(answers.verdict) >= 3
-    assert not answers.verdict.any()
-    frame = ask(case.fed.opened, (*asked[:4], ~discriminatory))
-    answers = Answering(frame).solve(header, roots, *boxes, group, ~discriminatory, 10.0)
-    assert (answers.verdict == 1).all()
-
-
 def test_a_model_that_cannot_be_looked_into_is_no_defect(case, asked):
-    frame = ask(object(), asked)
+    frame = ask(object(), asked, np.ones((len(asked[3]), 2)))
     assert isinstance(frame.message, wire.Failed)
     assert frame.message.kind in ("SpecError", "WorkerError")
-
-
-@pytest.mark.parametrize(
-    "told",
-    [
-        lambda n, low: (np.full(n, 2), low),
-        lambda n, low: (np.zeros(n, dtype=int), low - 1),
-        lambda n, low: (np.zeros(n - 1, dtype=int), low),
-        lambda n, low: (np.zeros(n, dtype=int), low[:, :1]),
-    ],
-)
-def test_answers_that_cannot_be_are_refused(asked, told):
-    header, roots, boxes, group, discriminatory = asked
-    frame = frames.Frame(1, wire.Solved(SolverVerdicts(*told(len(group), boxes[0]))))
-    with pytest.raises(WorkerError):
-        Answering(frame).solve(header, roots, *boxes, group, discriminatory, 1.0)
 
 
 def test_boxes_are_proven_once_more_by_the_guest(case, asked):
     header, roots, boxes, group, discriminatory = asked
     stated = np.column_stack((~discriminatory, discriminatory)).astype(np.float64)
     for claims, contradicted in ((stated, 0), (1.0 - stated, BY_POINT)):
-        outgoing = io.BytesIO()
-        guest = Guest(outgoing)
-        guest._opened = case.fed.opened
-        named = wire.Boxes(certificate.encoded(header).decode(), *whole(*roots, *boxes, group))
-        guest.answer(frames.Frame(7, wire.Reprove(named, claims, 10.0)))
-        outgoing.seek(0)
-        frame = wire.read_from_guest(outgoing)
+        frame = ask(case.fed.opened, asked, claims)
         found = Answering(frame).reprove(header, roots, *boxes, group, claims, 10.0)
         assert (found.contradicted == contradicted).all()
         if not contradicted:
