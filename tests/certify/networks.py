@@ -106,6 +106,14 @@ def drawn(seed, **more):
     return small(attributes, widths, rng, **more)
 
 
+def linear(seed):
+    """Draw a linear model of numbers and names."""
+    rng = np.random.default_rng(seed)
+    attributes = [number(f"n{i}", int(rng.integers(2, 9)), -1) for i in range(3)]
+    attributes += [names("job", 4), names("race", 3, role=Role.PROTECTED)]
+    return small(attributes, [], rng)
+
+
 def wide(seed):
     """Draw a network over so many points that sums rarely reach the ends of their ranges."""
     rng = np.random.default_rng(seed)

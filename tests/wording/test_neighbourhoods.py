@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairdesk.audit.store.records import RunState
-from fairdesk.audit.worker.answer_checks import _is_proof
+from fairdesk.audit.worker.answer_checks import _sound
 from fairdesk.charts.kinds.proof import proven_bar
 from fairdesk.data.formats.reading import read_table
 from fairdesk.results.proofs import NeighbourhoodCounts
@@ -106,5 +106,5 @@ def test_the_bar_sets_neighbours_apart(spec):
     ],
 )
 def test_counts_that_cannot_be_are_refused(lie):
-    assert _is_proof(FOUND)
-    assert not _is_proof(msgspec.structs.replace(FOUND, **lie))
+    assert _sound(FOUND)
+    assert not _sound(msgspec.structs.replace(FOUND, **lie))

@@ -7,7 +7,8 @@ people of the domain, what it tells of figures must be figures that there can be
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import TypeVar, assert_never
 
 import msgspec
@@ -179,30 +180,49 @@ def checked_file(file: Retrained) -> Retrained:
     return msgspec.structs.replace(file, note=file.note[:MOST_TEXT])
 
 
-def _is_of_rows(figure: ComparedRows | ChangeSplit | AuditStudy | ValueChanges) -> bool:
-    """Return whether counts of rows of the data can be ones."""
-    if isinstance(figure, ChangeSplit):
-        parts = (*figure.alone, figure.several, figure.together)
-        named = len(figure.alone) == len(figure.attributes)
-        return min(parts) >= 0 and sum(parts) == figure.hits and named
-    if isinstance(figure, ValueChanges):
-        return len(figure.values) <= figure.n_pairs and all(
-            0 <= each.gains <= each.changed <= each.compared for each in figure.values
-        )
-    if isinstance(figure, ComparedRows):
-        changed = figure.gains + figure.losses
-        counts = [0, figure.gains, changed, figure.hits, figure.compared, figure.n_rows]
-        return sorted(counts) == counts and figure.losses >= 0
-    counts = [0, figure.actual, figure.n_rows, figure.total]
-    # what is left of each rate without its difference is the rate of the reference value
-    same = {each.favourable - each.gains + each.losses for each in figure.values}
-    fits = all(
-        0 <= each.gains <= each.favourable <= figure.n_rows
-        and each.losses >= 0
-        and -1 <= each.low <= each.high <= 1
-        for each in figure.values
-    )
-    return sorted(counts) == counts and len(same) <= 1 and fits
+#: Numbers of which none is smaller than the one before it, in a figure that can be one.
+_Rising = tuple[float, ...]
+
+
+def _sound(figure: Metric) -> bool:
+    """Return whether a figure can be one: shares from 0 to 1, parts within their wholes."""
+    rising: Iterator[_Rising]
+    match figure:
+        case Proven() | Region() | PairShare() | ProvenRates() | NeighbourhoodCounts():
+            rising = _of_proofs(figure)
+        case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
+            rising = _of_groups(figure)
+        case Repair() | Trial():
+            rising = _of_repairs(figure)
+        case ComparedRows() | ChangeSplit() | AuditStudy() | ValueChanges():
+            rising = _of_rows(figure)
+        case _:
+            rising = _of_individuals(figure)
+    return all(one <= other for numbers in rising for one, other in pairwise(numbers))
+
+
+def _of_rows(figure: ComparedRows | ChangeSplit | AuditStudy | ValueChanges) -> Iterator[_Rising]:
+    match figure:
+        case ChangeSplit():
+            parts = (*figure.alone, figure.several, figure.together)
+            yield from ((0, part) for part in parts)
+            yield from (
+                _equal(sum(parts), figure.hits),
+                _equal(len(figure.alone), len(figure.attributes)),
+            )
+        case ValueChanges():
+            yield len(figure.values), figure.n_pairs
+            yield from ((0, each.gains, each.changed, each.compared) for each in figure.values)
+        case ComparedRows():
+            changed = figure.gains + figure.losses
+            yield 0, figure.gains, changed, figure.hits, figure.compared, figure.n_rows
+        case AuditStudy():
+            yield 0, figure.actual, figure.n_rows, figure.total
+            for each in figure.values:
+                yield 0, each.gains, each.favourable, figure.n_rows
+                yield from ((0, each.losses), (-1, each.low, each.high, 1))
+            # what is left of each rate without its difference is the rate of the reference value
+            yield len({each.favourable - each.gains + each.losses for each in figure.values}), 1
 
 
 _Individual = (
@@ -216,173 +236,132 @@ _Individual = (
 )
 
 
-def _sound(figure: Metric) -> bool:
-    """Return whether a figure can be one: shares from 0 to 1, ends of intervals in their order."""
-    match figure:
-        case Proven() | Region() | PairShare() | ProvenRates() | NeighbourhoodCounts():
-            return _is_proof(figure)
-        case RuleSearchSummary() | RuleSet() | TermRate() | LinearGroup() | GroupTable():
-            return _is_of_groups(figure)
-        case Repair() | Trial():
-            return _is_of_repair(figure)
-        case ComparedRows() | ChangeSplit() | AuditStudy() | ValueChanges():
-            return _is_of_rows(figure)
-        case _:
-            return _is_of_individuals(figure)
-
-
-def _is_of_individuals(figure: _Individual) -> bool:
-    """Return whether a figure about individuals can be one."""
-    shares: tuple[tuple[float, ...], ...]
-    counts: tuple[int, ...]
+def _of_individuals(figure: _Individual) -> Iterator[_Rising]:
     match figure:
         case Share():
-            shares = (
-                (figure.low, figure.estimate, figure.high),
-                (figure.anytime_low, figure.estimate, figure.anytime_high),
-                *((share,) for share in figure.trials),
-                *((low, estimate, high) for _, estimate, low, high in figure.course),
-                *(
-                    (count / max(figure.hits, 1),)
-                    for _, *counted in figure.by_value
-                    for count in counted
-                ),
-            )
+            yield 0, figure.low, figure.estimate, figure.high, 1
+            yield 0, figure.anytime_low, figure.estimate, figure.anytime_high, 1
+            yield from ((0, share, 1) for share in figure.trials)
+            yield from ((0, low, estimate, high, 1) for _, estimate, low, high in figure.course)
+            for _, *counted in figure.by_value:
+                yield from ((0, count, max(figure.hits, 1)) for count in counted)
             gains, losses = figure.gains or 0, figure.losses or 0
             drawn = figure.n_samples + figure.unsupported
-            counts = (0, gains, gains + losses, figure.hits, figure.n_samples, drawn)
+            yield 0, gains, gains + losses, figure.hits, figure.n_samples, drawn
         case Repeatability():
-            shares = ((figure.largest / 2,),)
-            counts = (0, figure.decisions, figure.changed, figure.rows)
+            yield 0, figure.largest, 2
+            yield 0, figure.decisions, figure.changed, figure.rows
         case ExcessChange():
-            shares = ((figure.low, figure.high), (figure.between,), (figure.again,))
-            counts = (0, figure.n_samples)
-            if not figure.excess <= figure.high:
-                return False
+            yield 0, figure.low, figure.high, 1
+            yield from ((0, figure.between, 1), (0, figure.again, 1), (0, figure.n_samples))
+            yield figure.excess, figure.high
         case GroupGap():
-            shares = (
-                (figure.low, figure.gap, figure.high),
-                (figure.best_rate,),
-                (figure.worst_rate,),
-            )
-            counts = (0, figure.n_samples)
+            yield 0, figure.low, figure.gap, figure.high, 1
+            yield from ((0, figure.best_rate, 1), (0, figure.worst_rate, 1), (0, figure.n_samples))
         case RandomBaseline():
-            share = figure.found / max(figure.n_samples, 1)
-            shares = ((figure.low, share, figure.high),)
-            counts = (0, figure.found, figure.n_samples)
-            if not 0 < figure.queries <= figure.before:
-                return False
+            yield 0, figure.low, figure.found / max(figure.n_samples, 1), figure.high, 1
+            yield from ((0, figure.found, figure.n_samples), (1, figure.queries, figure.before))
         case GradientFidelity():
-            shares = ()
-            counts = (0, figure.found, figure.tried)
+            yield 0, figure.found, figure.tried
         case SearchPhase():
-            shares = ()
-            counts = (0, figure.found, figure.tried)
-            if not 0 <= figure.paths <= figure.all_paths:
-                return False
+            yield from ((0, figure.found, figure.tried), (0, figure.paths, figure.all_paths))
         case _:
             assert_never(figure)
-    return sorted(counts) == list(counts) and all(
-        sorted((0.0, *each, 1.0)) == [0.0, *each, 1.0] for each in shares
-    )
 
 
-def _is_proof(
+def _of_proofs(
     figure: Proven | Region | PairShare | ProvenRates | NeighbourhoodCounts,
-) -> bool:
-    """Return whether something proven can be: parts of a whole, counts in digits."""
-    parts: list[tuple[float, ...]]
-    digits: tuple[str, ...] = ()
+) -> Iterator[_Rising]:
     match figure:
         case Proven():
-            parts = [(figure.certified, figure.falsified, figure.undecided)]
-            parts += [(certified, falsified) for _, certified, falsified in figure.course]
-            if figure.estimated is not None:
-                guess = figure.estimated
-                parts += [(guess.low,), (guess.estimate,), (guess.high,)]
-            digits = (figure.total, figure.certified_people, figure.falsified_people)
+            yield from _parts(figure.certified, figure.falsified, figure.undecided)
+            for _, certified, falsified in figure.course:
+                yield from _parts(certified, falsified)
+            if (guess := figure.estimated) is not None:
+                yield from ((0, share, 1) for share in (guess.low, guess.estimate, guess.high))
+            yield from map(
+                _counted, (figure.total, figure.certified_people, figure.falsified_people)
+            )
         case Region():
-            parts, digits = [(figure.share,), (figure.population,)], (figure.people,)
+            yield from (*_parts(figure.share), *_parts(figure.population), _counted(figure.people))
         case PairShare():
-            parts = [(figure.certified, figure.falsified)]
+            yield from _parts(figure.certified, figure.falsified)
         case ProvenRates():
-            parts = [(each.low, 1.0 - each.high) for each in figure.groups]
-            parts += [(each.share,) for each in figure.groups]
-            parts.append((figure.ratio_low, 1.0 - figure.ratio_high))
+            for each in figure.groups:
+                yield from (*_parts(each.low, 1.0 - each.high), *_parts(each.share))
+            yield from _parts(figure.ratio_low, 1.0 - figure.ratio_high)
         case NeighbourhoodCounts():
             counts = figure.certified, figure.falsified, figure.undecided
-            if sum(counts) != figure.rows or not 0 <= figure.flipped <= figure.falsified:
-                return False
-            if figure.unsupported < 0:
-                return False
-            parts = [(figure.reach,), tuple(each / max(figure.rows, 1) for each in counts)]
-    return all(
-        all(share >= 0 for share in each) and sum(each) <= 1 + _ROUNDED for each in parts
-    ) and all(
-        not each or (each.isascii() and each.isdecimal() and len(each) < _MOST_DIGITS)
-        for each in digits
-    )
+            yield from ((0, count) for count in (*counts, figure.unsupported))
+            yield from (_equal(sum(counts), figure.rows), (0, figure.flipped, figure.falsified))
+            yield from _parts(figure.reach)
 
 
-def _is_of_groups(
+def _of_groups(
     figure: RuleSearchSummary | RuleSet | TermRate | LinearGroup | GroupTable,
-) -> bool:
-    """Tell whether a figure about groups can be: shares from 0 to 1, parts within their wholes."""
-    shares: list[float] = []
-    counts: list[tuple[int, ...]] = []
+) -> Iterator[_Rising]:
     match figure:
         case RuleSearchSummary():
-            shares = [figure.theta, *(each.theta for each in figure.sweep)]
-            counts = [(0, figure.rule_sets, figure.candidates), (0, figure.samples)]
+            yield 0, figure.theta, 1
+            yield from ((0, each.theta, 1) for each in figure.sweep)
+            yield from ((0, figure.rule_sets, figure.candidates), (0, figure.samples))
         case RuleSet():
-            shares = [figure.support, figure.confidence, figure.p]
             # a mean score may be any number
-            shares += [figure.score, figure.phi_in, figure.phi_out] if figure.outcome else []
-            counts = [(0, figure.rows), (0, figure.n_in), (0, figure.n_out)]
-            counts += [(-1, figure.leader)]
+            rates = (figure.score, figure.phi_in, figure.phi_out) if figure.outcome else ()
+            for share in (figure.support, figure.confidence, figure.p, *rates):
+                yield 0, share, 1
+            yield from ((0, count) for count in (figure.rows, figure.n_in, figure.n_out))
+            yield -1, figure.leader
         case TermRate():
-            shares, counts = [figure.rate], [(0, figure.flips, figure.tried), (0, figure.texts)]
+            yield from ((0, figure.rate, 1), (0, figure.flips, figure.tried), (0, figure.texts))
         case LinearGroup():
-            shares = [figure.support, figure.phi_in, figure.phi_out, figure.score]
-            counts = [(0, figure.n_samples)]
-            if len(figure.features) != len(figure.weights):
-                return False
+            for share in (figure.support, figure.phi_in, figure.phi_out, figure.score):
+                yield 0, share, 1
+            yield from ((0, figure.n_samples), _equal(len(figure.features), len(figure.weights)))
         case GroupTable():
-            shares = [each for line in figure.lines for each in (line.share, line.low, line.high)]
-            counts = [(0, line.favourable, line.n_samples) for line in figure.lines]
-            counts += [(0, figure.favourable, figure.n_samples), (-1, figure.reference)]
-            counts += [(figure.reference, len(figure.lines) - 1)]
-    return all(0 <= share <= 1 for share in shares) and all(
-        list(each) == sorted(each) for each in counts
-    )
+            for line in figure.lines:
+                yield from ((0, share, 1) for share in (line.share, line.low, line.high))
+                yield 0, line.favourable, line.n_samples
+            yield 0, figure.favourable, figure.n_samples
+            yield -1, figure.reference, len(figure.lines) - 1
 
 
-#: What may be below nought or above one.
+#: What may be below zero or above one.
 _UNBOUNDED = ("impact_ratio", "rule_score")
 
 
-def _is_of_repair(figure: Repair | Trial) -> bool:
-    """Tell whether a figure of a repair can be: shares from 0 to 1, ends of intervals in order."""
+def _of_repairs(figure: Repair | Trial) -> Iterator[_Rising]:
     if isinstance(figure, Repair):
         counts = (figure.pairs, figure.rows, figure.train, figure.validation, figure.test)
-        return min(counts) >= 0 and figure.chosen >= -1 and figure.allowance >= 0
-    measures, changes = figure.measures, figure.changes
-    shares = [each.p for each in changes]
-    for each in measures:
-        if each.what not in _UNBOUNDED:
-            shares += (each.low, each.estimate, each.high)
+        yield from ((0, count) for count in (*counts, figure.allowance))
+        yield -1, figure.chosen
+        return
+    bounded = [each for each in figure.measures if each.what not in _UNBOUNDED]
+    shares = [share for each in bounded for share in (each.low, each.estimate, each.high)]
+    shares += [each.p for each in figure.changes]
+    yield from ((0, share, 1) for share in shares if share is not None)
     # a resampled interval need not hold its estimate
-    intervals = [(each.low, each.high) for each in measures]
-    intervals += [(each.low, each.high) for each in changes]
-    return (
-        all(0 <= share <= 1 for share in shares if share is not None)
-        and all(low is None or high is None or low <= high for low, high in intervals)
-        and all(each.n_samples >= 0 for each in measures)
-        and figure.number >= 0
-        and figure.added >= 0
-        and figure.percent >= 0
-        and figure.seconds >= 0
-    )
+    ends = [(each.low, each.high) for each in figure.measures]
+    ends += [(each.low, each.high) for each in figure.changes]
+    yield from (tuple(end for end in each if end is not None) for each in ends)
+    counted = (figure.number, figure.added, figure.percent, figure.seconds)
+    yield from ((0, count) for count in (*counted, *(each.n_samples for each in figure.measures)))
+
+
+def _equal(one: float, other: float) -> _Rising:
+    return one, other, one
+
+
+def _parts(*shares: float) -> Iterator[_Rising]:
+    """Yield that shares are parts of a whole."""
+    yield from ((0, share) for share in shares)
+    yield sum(shares), 1 + _ROUNDED
+
+
+def _counted(digits: str) -> _Rising:
+    """Return that a text is a count, or empty."""
+    decimal = digits.isascii() and digits.isdecimal() and len(digits) < _MOST_DIGITS
+    return 1, not digits or decimal
 
 
 def _tried_what_it_chose(figures: Sequence[Metric]) -> bool:

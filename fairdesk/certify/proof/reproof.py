@@ -4,8 +4,8 @@ Each box states which shares of its points are certified (all members of the sim
 same decision) and falsified (two of them do not). It is divided until bounds
 (`fairdesk.certify.proof.reproof_bounds`) decide its parts, or these are so small that the model
 itself answers for every point. A model that cannot be looked into has no bounds: its small boxes
-are asked about as they are. Of a linear model with one margin the points are counted, by adding up
-the distributions of the axes' terms on a grid. What is not proven in time is not proven: it
+are asked about as they are. Of layers with one margin the points of a box are counted, too
+(`fairdesk.certify.proof.reproof_counting`). What is not proven in time is not proven: it
 contradicts nothing. A contradiction is a point of which the model's own answers say so, or a count.
 """
 
@@ -31,7 +31,7 @@ from fairdesk.certify.proof.reproof_check import (
     Reprove,
     SharesOf,
 )
-from fairdesk.certify.proof.reproof_counting import LinearCounter, Measure, NetworkCounter
+from fairdesk.certify.proof.reproof_counting import Measure, NetworkCounter
 from fairdesk.certify.proof.reproof_inputs import Inputs, RowsOf, decision_margins
 from fairdesk.certify.proof.reproof_rates import IsFavourable, Masses, RateModel, RateReprover
 from fairdesk.errors import SpecError
@@ -103,15 +103,14 @@ def reprover(
     body = anatomy.body
     inputs, margins = Inputs(space, anatomy, fed, rows_of), decision_margins(anatomy, fed)
     bounds: Bounds
-    counter: LinearCounter | NetworkCounter | None = None
+    counter: NetworkCounter | None = None
     of_people: NetworkCounter | None = None
     counters: list[NetworkCounter] = []
     if isinstance(body, Layers):
         bounds = LayerBounds(body, inputs, margins)
         if len(margins.offset) == 1:
-            kind = LinearCounter if len(body.layers) == 1 else NetworkCounter
-            counter = kind(body, inputs, margins)
             counting = partial(NetworkCounter, body, inputs, margins)
+            counter = counting()
             of_people = None if people is None else counting(people)
             if rated is not None and len(np.unique(margins.decision)) > 1:
                 counters = [counting(each) for each in rated.measures]
@@ -160,7 +159,7 @@ class _Reprover:
         may_be: NDArray[np.bool_],
         differ: Differ,
         inputs: Inputs | None = None,
-        counter: LinearCounter | NetworkCounter | None = None,
+        counter: NetworkCounter | None = None,
         of_people: NetworkCounter | None = None,
         rates: RateReprover | None = None,
     ) -> None:
@@ -245,11 +244,6 @@ class _Reprover:
     def differ(self, places: Places) -> NDArray[np.bool_]:
         """Query the model."""
         return self._differ(places)
-
-    @property
-    def counts_best(self) -> bool:
-        """Whether of what was counted nothing more is proven by dividing it."""
-        return self._counter is not None and self._counter.final
 
     @property
     def divides(self) -> bool:
@@ -350,7 +344,6 @@ class _Work:
         small = np.asarray(points <= np.where(whole, SMALL, FEW))
         self._ask(_Parts(*(each[small] for each in parts)))
         # of parts of a kind the bounds tell all that a count would
-        final = np.zeros(len(points), dtype=np.bool_)
         for i in np.flatnonzero(~small & whole & ~self._one_kind[parts.box]).tolist():
             if perf_counter() > self._until:
                 break
@@ -361,8 +354,7 @@ class _Work:
             if shares is not None:
                 self._counted[box] = shares
                 self._settle(np.array([box]))
-                final[i] = self._prover.counts_best
-        divided = np.flatnonzero(~small & ~final & ~self._over[parts.box])
+        divided = np.flatnonzero(~small & ~self._over[parts.box])
         if not len(divided) or not self._prover.divides:
             return
         np.add.at(self._divided, parts.box[divided], 1)

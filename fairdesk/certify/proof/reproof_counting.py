@@ -1,16 +1,13 @@
 """Counting what a network or a linear model decides in a box, for checking a certificate.
 
-Layers are bounded backward, as in `fairdesk.certify.proof.reproof_bounds`, all combinations of
-protected values at once. What becomes of that is a linear form below the margin and one below it
-with the other sign, and how these are distributed over the box is a convolution of the axes' terms
+A linear model is a network of one layer. Layers are bounded backward, as in
+`fairdesk.certify.proof.reproof_bounds`, all combinations of protected values at once. What becomes
+of that is a linear form below the margin and one below it with the other sign, and how these are
+distributed over the box is a convolution of the axes' terms
 on a grid. Lines above a ReLU may be drawn for a part of its range: then the share of the points of
 which some sum may lie outside is taken off. It is read off the same kind of convolution, each unit
-on its own. A box of which too little is proven so is divided, and its parts are counted.
-
-The model adds up a term for each axis, and one for the protected values. How the sum of the axes'
-terms is distributed over a box is the convolution of their distributions: each is written on a
-grid, rounded to the nearest cell, and how far that and the model's own rounding can move a sum is
-left out on both sides of a border. What makes certificates sorts sums of halves instead.
+on its own. A box of which too little is proven so is divided, and its parts are counted. What makes
+certificates sorts sums of halves instead, where the model is linear.
 """
 
 from __future__ import annotations
@@ -29,96 +26,11 @@ from fairdesk.models.structure import Layer, Layers
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
-#: Cells of the grid.
-_CELLS = 1 << 20
-#: Values of an axis that are written down; of one with more it is not counted.
-_MOST_VALUES = 1 << 20
-#: What the sums of shares that transforms make can be off by, in all.
-_OFF_LINEAR = 1e-8
-
-
-class LinearCounter:
-    """Counts points of boxes; parameters as of `reproof_bounds.LayerBounds`.
-
-    Attributes
-    ----------
-    final : bool
-        As of `fairdesk.certify.proof.reproof_counting.NetworkCounter`.
-    """
-
-    final = True
-
-    def __init__(self, body: Layers, inputs: Inputs, margins: Margins) -> None:
-        (layer,) = body.layers
-        weights = layer.weights @ margins.weights[:, 0]
-        self._axes, self._close = inputs.axes, margins.close
-        self._weights = weights
-        self._constant = float(layer.bias @ margins.weights[:, 0] - margins.offset[0])
-        self._combined = inputs.combinations @ weights
-        unit = 2.0**-24 if body.precision is np.float32 else 2.0**-53
-        n = len(weights) + 2
-        self._rounding = n * unit / (1 - n * unit) + 1.01 * body.roundings * unit
-        self._rounding += (n + 128) * 2.0**-52
-        largest = np.abs(inputs.combinations).max(axis=0)
-        self._fixed = float(
-            largest @ (np.abs(layer.weights) @ np.abs(margins.weights[:, 0]))
-            + np.abs(layer.bias) @ np.abs(margins.weights[:, 0])
-            + abs(margins.offset[0])
-        )
-        self._sizes = np.abs(layer.weights) @ np.abs(margins.weights[:, 0])
-
-    def shares(
-        self, low: Numbers, high: Numbers, members: Numbers, stated: Float64
-    ) -> tuple[float, float] | None:
-        """Return the least shares of a box's points that are consistent, and discriminatory.
-
-        ``None`` where an axis has too many values. Counts as well as it can, whatever is stated.
-        """
-        del stated
-        terms, size, off = [], self._fixed, 0.0
-        for i, own in enumerate(self._axes):
-            first, last = int(low[i]), int(high[i])
-            if last - first >= _MOST_VALUES:
-                return None
-            if len(own.table):
-                numbers = own.table[first : last + 1]
-            else:
-                numbers = own.start + np.arange(first, last + 1)[:, None] * own.slope
-                off += float(own.off @ np.abs(self._weights[own.columns]))
-            terms.append(numbers @ self._weights[own.columns])
-            size += float(np.abs(numbers).max(axis=0, initial=0.0) @ self._sizes[own.columns])
-        start = sum(float(each.min()) for each in terms)
-        span = sum(float(np.ptp(each)) for each in terms)
-        step = max(span, 1e-300) / (_CELLS - 2 * len(terms) - 2)
-        transform = np.ones(_CELLS // 2 + 1, dtype=np.complex128)
-        for each in terms:
-            if len(each) > 1 and np.ptp(each) > 0:
-                cell = np.rint((each - each.min()) / step).astype(np.int64)
-                counted = np.bincount(cell, minlength=_CELLS)[:_CELLS] / len(each)
-                transform *= np.fft.rfft(counted)
-        share = np.fft.irfft(transform, _CELLS)
-        upto = np.concatenate([[0.0], np.cumsum(share)])
-        room = off + self._close + self._rounding * size + step * (len(terms) + 1)
-        sums = self._constant + start + step * np.arange(_CELLS)
-        added = self._combined[members]
-        # all are above the border, or all below it
-        above = upto[-1] - upto[np.searchsorted(sums, room - added.min(), "right")]
-        below = upto[np.searchsorted(sums, -room - added.max(), "left")]
-        consistent = float(above + below)
-        # the least of them is below it, the greatest above
-        first = np.searchsorted(sums, room - added.max(), "right")
-        last = np.searchsorted(sums, -room - added.min(), "left")
-        discriminatory = float(upto[last] - upto[first]) if last > first else 0.0
-        if len(members) <= 1:
-            return 1.0, 0.0
-        return max(0.0, consistent - _OFF_LINEAR), max(0.0, discriminatory - _OFF_LINEAR)
-
-
 #: What an axis adds to forms: listed numbers, ``(n, R)``, or slopes and two places.
 Term = Float64 | tuple[Float64, int, int]
 
-#: Cells of the grid.
-CELLS = 1 << 11
+#: Cells of the grid; of that for the one sum of a linear model.
+CELLS, _CELLS_OF_ONE = 1 << 11, 1 << 15
 #: What sums of shares that transforms make can be off by, in all.
 _OFF = 1e-9
 #: Shares that may be excluded on either side of a range.
@@ -149,13 +61,14 @@ class Sums(NamedTuple):
 
     def above(self, limit: Float64) -> Float64:
         """Return at least which share of the points each form puts above a limit, ``(R,)``."""
-        cells = self.first[:, None] - self.off[:, None] + self.step[:, None] * np.arange(CELLS)
+        cells = self.step[:, None] * np.arange(self.share.shape[1])
+        cells += (self.first - self.off)[:, None]
         share = np.where(cells > limit[:, None], self.share, 0.0).sum(axis=1)
         return np.asarray(np.clip(share - _OFF, 0.0, 1.0))
 
     def mean(self) -> Float64:
         """Return the mean of each form, about."""
-        return np.asarray(self.first + self.step * (self.share @ np.arange(CELLS)))
+        return np.asarray(self.first + self.step * (self.share @ np.arange(self.share.shape[1])))
 
 
 class _Row(NamedTuple):
@@ -212,7 +125,10 @@ class Measure(Protocol):
 
 
 class Points:
-    """Every point is as large as any other."""
+    """Every point is as large as any other; sums are put on a grid of so many cells."""
+
+    def __init__(self, cells: int = CELLS) -> None:
+        self._cells = cells
 
     def size(self, low: Numbers, high: Numbers) -> float:
         """Count the points of a box; as `Measure.size`."""
@@ -220,15 +136,15 @@ class Points:
 
     def summed(self, terms: list[Term], low: Numbers, high: Numbers) -> Sums:  # noqa: ARG002
         """Convolve what axes add to forms; as `Measure.summed`."""
-        span = span_of(terms)
-        transform = np.ones((len(span.step), CELLS // 2 + 1), dtype=np.complex128)
+        span, count_of_cells = span_of(terms, self._cells), self._cells
+        transform = np.ones((len(span.step), count_of_cells // 2 + 1), dtype=np.complex128)
         for i, term in enumerate(terms):
-            cells = np.zeros((len(span.step), CELLS))
+            cells = np.zeros((len(span.step), count_of_cells))
             if isinstance(term, tuple):
                 count = term[2] - term[1] + 1
                 # how many places are not beyond the middle between a cell and the next
                 by = np.maximum(span.spread[:, i] / max(count - 1, 1), 1e-300)
-                upto = np.floor((np.arange(CELLS) + 0.5) * (span.step / by)[:, None]) + 1.0
+                upto = np.floor((np.arange(count_of_cells) + 0.5) * (span.step / by)[:, None]) + 1.0
                 upto = np.minimum(upto, count)
                 upto[:, -1] = count
                 cells = np.diff(upto, axis=1, prepend=0.0) / count
@@ -236,7 +152,7 @@ class Points:
                 at = np.rint((term - span.least[:, i]) / span.step).astype(np.int64)
                 np.add.at(cells, (np.arange(len(span.step))[None], at), 1.0 / len(term))
             transform *= np.fft.rfft(cells, axis=1)
-        share = np.fft.irfft(transform, CELLS, axis=1)
+        share = np.fft.irfft(transform, count_of_cells, axis=1)
         return Sums(share, span.least.sum(axis=1), span.step, span.off)
 
 
@@ -244,23 +160,13 @@ class NetworkCounter:
     """Counts points of boxes; parameters as of `reproof_bounds.LayerBounds`, with one margin.
 
     And ``measure``, by default `Points`: what is counted.
-
-    Attributes
-    ----------
-    final : bool
-        Whether nothing more is proven of what it leaves open by dividing that.
     """
 
-    final = False
-
     def __init__(
-        self,
-        body: Layers,
-        inputs: Inputs,
-        margins: Margins,
-        measure: Measure | None = None,
+        self, body: Layers, inputs: Inputs, margins: Margins, measure: Measure | None = None
     ) -> None:
-        self._measure: Measure = measure or Points()
+        points = Points(CELLS if len(body.layers) > 1 else _CELLS_OF_ONE)
+        self._measure: Measure = measure or points
         self._body, self._inputs, self._margins = body, inputs, margins
         single = body.precision is np.float32
         self._unit, self._tiny = (2.0**-24, 2.0**-126) if single else (2.0**-53, 2.0**-1022)
@@ -571,8 +477,8 @@ class Span(NamedTuple):
     off: Float64
 
 
-def span_of(terms: list[Term]) -> Span:
-    """Return where sums of terms can be."""
+def span_of(terms: list[Term], cells: int = CELLS) -> Span:
+    """Return where sums of terms can be, and a grid of so many cells for them."""
     ends = []
     for term in terms:
         if isinstance(term, tuple):
@@ -582,7 +488,7 @@ def span_of(terms: list[Term]) -> Span:
     both = np.stack(ends, axis=-1)
     least, spread = both.min(axis=0), np.ptp(both, axis=0)
     size = np.abs(both).max(axis=0).sum(axis=1)
-    step = np.maximum(spread.sum(axis=1), 1e-290) / (CELLS - 2 * len(terms) - 2)
+    step = np.maximum(spread.sum(axis=1), 1e-290) / (cells - 2 * len(terms) - 2)
     # each axis is off by half a cell, and a place at the edge of a cell may be in the one beside
     off = step * (0.5 * len(terms) + 1.0) + size * (len(terms) + 64) * 2.0**-52
     return Span(least, spread, step, off)

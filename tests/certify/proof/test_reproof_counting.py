@@ -28,7 +28,7 @@ def counter_of(case):
 @settings(max_examples=many(60))
 @given(
     st.integers(0, 2**32 - 1),
-    st.sampled_from([networks.drawn, networks.wide, networks.sharp]),
+    st.sampled_from([networks.drawn, networks.wide, networks.sharp, networks.linear]),
     st.sampled_from([1, 8]),
 )
 def test_never_more_is_counted_than_is_true(seed, kind, parts):
