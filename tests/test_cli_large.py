@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from fairdesk.app import outputs
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
-from fairdesk.data.formats.survey import SAMPLE_ROWS
+from fairdesk.data.formats.parts import SAMPLE_ROWS
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.results.subgroups import RuleSet

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.plan.plan import read_limits
+from fairdesk.audit.plan.spec import read_limits
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import ESTIMATES

@@ -10,8 +10,7 @@ from pathlib import Path
 import msgspec
 
 import fairdesk
-from fairdesk.audit.plan.plan import Limits
-from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.plan.spec import AuditSpec, Limits
 from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.pair import FIELDS
 from fairdesk.audit.store.records import Details, RunRecord

@@ -23,8 +23,7 @@ from fairdesk.app.standard import (
     with_time,
 )
 from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.audit.plan.plan import Limits
-from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.plan.spec import AuditSpec, Limits, RunSpec
 from fairdesk.audit.runs.inspection import Inspection, Subject, inspect
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share, weigh_run
 from fairdesk.audit.runs.run import check_run

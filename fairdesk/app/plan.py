@@ -13,8 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from fairdesk.audit.plan.plan import Limits
-from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.plan.spec import AuditSpec, Limits
 from fairdesk.data.columns.derived import age_name, find_groups, is_of_dates
 from fairdesk.data.domain.attributes import (
     EVERY_VALUE_UP_TO,

@@ -12,8 +12,8 @@ import msgspec
 from fairdesk.app.audit import states_of
 from fairdesk.app.outputs import make_folder
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.runs.inspection import MovedError, reopen
 from fairdesk.audit.runs.mitigation import check_repair, completed, with_rule
-from fairdesk.audit.runs.reopening import MovedError, reopen
 from fairdesk.audit.runs.run import check_run
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store

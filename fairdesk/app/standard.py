@@ -9,9 +9,8 @@ from time import monotonic
 
 import msgspec
 
-from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, NOT_BEGUN, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, why_off
-from fairdesk.audit.catalogue.stages import NOT_BEGUN
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue, RunSpec
 from fairdesk.audit.runs.mitigation import check_labels
 from fairdesk.data.table import Table

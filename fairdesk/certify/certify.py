@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.counting.remainder import remainder, rows_asked
-from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict, partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import (
     Layout,
@@ -30,7 +29,6 @@ from fairdesk.certify.layout import (
     rates_for,
 )
 from fairdesk.certify.options import CertifyOptions, Stage
-from fairdesk.certify.pairwise import look_aside, pairs_counted
 from fairdesk.certify.proof.certificate import CertificateError, decoded, pack
 from fairdesk.certify.proof.verify.statements import (
     METHOD,
@@ -44,6 +42,8 @@ from fairdesk.certify.rates import RateProver
 from fairdesk.certify.refine import Refinery
 from fairdesk.certify.results import (
     Course,
+    look_aside,
+    pairs_counted,
     people_shares,
     proven,
     regions,

@@ -14,7 +14,7 @@ from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.bounds.rates import CountedRates, ForestRates, LinearRates, NetworkRates
 from fairdesk.certify.counting.exhaustive import PointCounter, QueriedExaminer
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.encoded import Encoded, encode
 from fairdesk.certify.domain.population import Population, fitted
 from fairdesk.certify.domain.space import Space, space_of

@@ -14,10 +14,17 @@ from fairdesk.answers import decision_tables, misfit_sentence
 from fairdesk.app.audit import Outcome, Question, audit, plan_of
 from fairdesk.app.finished import sample_question
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
+from fairdesk.audit.catalogue.method import BEFORE
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
-from fairdesk.audit.catalogue.stages import BEFORE
-from fairdesk.audit.plan.plan import Limits, read_companions, read_limits, read_terms
-from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
+from fairdesk.audit.plan.spec import (
+    AuditSpec,
+    Budget,
+    Limits,
+    RunSpec,
+    read_companions,
+    read_limits,
+    read_terms,
+)
 from fairdesk.audit.runs.inspection import inspect
 from fairdesk.audit.runs.plausibility import PlausibleShare
 from fairdesk.audit.store.records import RunRecord

@@ -7,7 +7,7 @@ import argparse
 import msgspec
 
 from fairdesk.app.plan import AuditPlan
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.audit.runs.inspection import inspect, numbered_ways
 from fairdesk.cli.parsing import AddParser, add_json, command
 from fairdesk.cli.subject import add_subject, subject_of

@@ -11,8 +11,7 @@ import msgspec
 
 from fairdesk.audit.runs.inspection import Subject
 from fairdesk.cli.parsing import Parser, add_opening
-from fairdesk.data.columns.kinds import as_numbers
-from fairdesk.data.columns.odd_cells import format_of
+from fairdesk.data.columns.kinds import as_numbers, format_of
 from fairdesk.data.table import AS_THEY_ARE, ColumnReading
 from fairdesk.errors import SpecError
 

@@ -24,7 +24,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.plausibility import PlausibleShare, plausible_share
 from fairdesk.audit.store.records import Agreement, RunRecord
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.verify.log import recorded_agreement, recorded_note
+from fairdesk.audit.verify.record import recorded_agreement, recorded_note
 from fairdesk.cli.terminal import table_lines
 from fairdesk.document import blocks, comparison, mitigation, proofs, shares, subgroups
 from fairdesk.document.answers import answers

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from fairdesk.audit.catalogue.method import COMPILING, UNTIMED, stage
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import COMPILING, UNTIMED, stage
 from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker

@@ -8,13 +8,14 @@ from functools import partial
 from pathlib import Path
 
 from fairdesk.audit.store.records import RunState
-from fairdesk.audit.verify.certificate import (
+from fairdesk.audit.verify.checks import (
+    SECONDS,
     CertificateCheckRequest,
     Verified,
+    VerifyRequest,
     check_certificate,
     is_audit,
 )
-from fairdesk.audit.verify.checks import SECONDS, VerifyRequest
 from fairdesk.audit.verify.reproducing import ReproduceRequest
 from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.cli.parsing import (

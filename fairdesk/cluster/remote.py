@@ -23,9 +23,9 @@ from typing import Literal
 import msgspec
 
 from fairdesk.audit.plan.spec import AuditSpec, versions
-from fairdesk.audit.runs.reopening import reopen
+from fairdesk.audit.runs.inspection import reopen
 from fairdesk.audit.sandbox import kernel_cache
-from fairdesk.audit.sandbox.confinement import unknown
+from fairdesk.audit.sandbox.folders import unknown
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.cluster import messages
 from fairdesk.cluster.messages import About, ApartFile, Opening

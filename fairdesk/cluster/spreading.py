@@ -15,16 +15,15 @@ from uuid import uuid4
 import msgspec
 import numpy as np
 
-from fairdesk.audit.catalogue.stages import COMPILING_THERE, ON_WORKERS
+from fairdesk.audit.catalogue.method import COMPILING_THERE, ON_WORKERS
 from fairdesk.audit.plan.spec import Budget
 from fairdesk.audit.shards.shard import Dealing, Outcome, Shard
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.cluster import messages, remote
 from fairdesk.cluster.connection import Connection, scheduler_gone
-from fairdesk.cluster.hearing import AtWork, Heard
 from fairdesk.cluster.members import Members
-from fairdesk.cluster.messages import Contents
+from fairdesk.cluster.messages import AtWork, Contents, Heard
 from fairdesk.errors import ClusterError, FairDeskError, ModelError, WorkerError
 from fairdesk.results.events import Event, Progress
 

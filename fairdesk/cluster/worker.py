@@ -16,8 +16,7 @@ from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.cluster.connection import Connection, Link, Place, read_place
-from fairdesk.cluster.hearing import AtWork
-from fairdesk.cluster.messages import Contents, opening_of
+from fairdesk.cluster.messages import AtWork, Contents, opening_of
 from fairdesk.cluster.spreading import ClusterPatience, Spreading
 from fairdesk.errors import ClusterError
 from fairdesk.results.events import Event

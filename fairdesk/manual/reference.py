@@ -12,8 +12,7 @@ import msgspec
 from fairdesk import file_types
 from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method
 from fairdesk.audit.catalogue.methods import METHODS, Option, options_of
-from fairdesk.audit.plan.plan import Limits
-from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.plan.spec import AuditSpec, Limits, RunSpec
 from fairdesk.audit.store.records import Details
 from fairdesk.certify.proof.certificate import Header
 from fairdesk.document.blocks import Report

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
 
-from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind, Repeats
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind, Repeats, stage
 from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.individual.realism.pair_plausibility import Reference

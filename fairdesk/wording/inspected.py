@@ -9,7 +9,7 @@ import msgspec
 from fairdesk.audit.catalogue.methods import METHODS, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.runs.inspection import Inspection
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.audit.store.records import Agreement
 from fairdesk.data.columns.rereading import is_undecided, missing_words
 from fairdesk.data.domain.support import AbsentCombination

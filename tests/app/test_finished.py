@@ -18,7 +18,7 @@ from fairdesk import files
 from fairdesk import samples as samples_module
 from fairdesk.app import finished
 from fairdesk.app.standard import standard_runs
-from fairdesk.audit.runs.reopening import reopen
+from fairdesk.audit.runs.inspection import reopen
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.schema import VERSION
 from fairdesk.audit.store.store import Store

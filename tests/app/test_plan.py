@@ -10,8 +10,7 @@ import pytest
 from fairdesk.app.audit import Question, plan_of
 from fairdesk.app.plan import AuditPlan, Choice
 from fairdesk.app.standard import LIMITS, PlanKind, planned, standard_runs
-from fairdesk.audit.plan.plan import Limits, read_limits
-from fairdesk.audit.plan.spec import RunSpec
+from fairdesk.audit.plan.spec import Limits, RunSpec, read_limits
 from fairdesk.audit.runs.inspection import Inspection, Subject
 from fairdesk.cli.audit import question_of
 from fairdesk.cli.commands import parse

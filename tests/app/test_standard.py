@@ -5,7 +5,7 @@ import pytest
 
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan, standard_runs
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.audit.runs.run import check_run
 from fairdesk.models.model import Capability
 from fairdesk.repeatability import Repeatability

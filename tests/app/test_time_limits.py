@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from fairdesk.app import standard
 from fairdesk.app.standard import SECONDS, TimeLeft, planned, with_time
+from fairdesk.audit.catalogue.method import NOT_BEGUN
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import NOT_BEGUN
 from fairdesk.audit.plan.spec import Budget, RunSpec
 
 RUNS = st.lists(st.sampled_from(sorted(METHODS)).map(RunSpec), min_size=1, max_size=8)

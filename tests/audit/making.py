@@ -6,8 +6,7 @@ import textwrap
 import numpy as np
 
 from fairdesk.app.plan import AuditPlan
-from fairdesk.audit.plan.plan import Limits
-from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.plan.spec import AuditSpec, Limits
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Role, attribute_of
 from fairdesk.data.domain.domain import Domain

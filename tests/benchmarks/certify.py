@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from fairdesk.audit.plan.plan import Limits, read_limits
+from fairdesk.audit.plan.spec import Limits, read_limits
 from fairdesk.certify import certify
 from fairdesk.data.formats.reading import read_table
 from fairdesk.individual.engine.context import SearchContext

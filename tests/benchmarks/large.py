@@ -32,7 +32,7 @@ from fairdesk.audit.plan.inputs import AllRows, GroupInputs, grouped_people, peo
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.data.domain.attributes import Role, attribute_of, encode
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.formats import survey
+from fairdesk.data.formats import parts
 from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows
@@ -195,7 +195,7 @@ def compare(folder: Path) -> None:
     """Compare the steps block by block with those in memory."""
     make(folder, EQUAL)
     whole = Setting(folder)
-    survey.SAMPLE_ROWS = 1_000
+    parts.SAMPLE_ROWS = 1_000
     large = Setting(folder)
     assert large.large
     assert not whole.large

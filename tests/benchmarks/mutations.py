@@ -293,7 +293,7 @@ MUTATIONS = {
     ),
     "constraints": Mutation(
         "boxes of several kinds are taken for one",
-        "fairdesk/certify/domain/constraint_partition.py",
+        "fairdesk/certify/domain/boxes.py",
         "(inside == inside.flat[0]).all()",
         "(inside == inside.flat[0]).any()",
         ("tests/certify/domain/test_constraint_partition.py",),

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import favourable_rows

@@ -26,7 +26,7 @@ from pathlib import Path
 from time import monotonic, process_time
 from typing import Any, NamedTuple
 
-from fairdesk.audit.catalogue.stages import BEFORE
+from fairdesk.audit.catalogue.method import BEFORE
 
 ROOT = Path(__file__).parents[2]
 #: Where the process that is measured leaves what it noted.

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import msgspec
 import numpy as np
 
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import certificate
 from fairdesk.data.domain.attributes import Attribute, Role

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 
-from fairdesk.audit.catalogue.stages import stage
+from fairdesk.audit.catalogue.method import stage
 from fairdesk.certify import certify
 from fairdesk.certify import layout as layout_module
-from fairdesk.certify import pairwise as aside
+from fairdesk.certify import results as aside
 from fairdesk.certify.certify import CertifyOptions, _Gain, search
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import lay_out, rates_for

@@ -13,11 +13,11 @@ from fairdesk.certify.baselines.fairify import FairifyOptions
 from fairdesk.certify.baselines.fairquant import FairQuantOptions
 from fairdesk.certify.certify import CertifyOptions, search
 from fairdesk.certify.counting.exhaustive import PointCounter
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.layout import everyone_for, lay_out
-from fairdesk.certify.pairwise import only
 from fairdesk.certify.refine import Refinery
+from fairdesk.certify.results import only
 from fairdesk.data.domain.domain import Domain
 from fairdesk.models.structure import structure_of
 from fairdesk.results.events import Measured

@@ -12,7 +12,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.cli import commands
 from fairdesk.cluster import connection as connecting
 from fairdesk.cluster.connection import Connection, Link, Place, read_place
-from fairdesk.cluster.examining import examine
+from fairdesk.cluster.members import examine
 from fairdesk.cluster.worker import ClusterWorker, in_parts
 from fairdesk.errors import ClusterError
 from tests.audit import making
@@ -106,13 +106,13 @@ def test_the_command_line_names_the_argument(tmp_path, monkeypatch, capsys):
 
 
 def test_workers_tell_what_they_are(connection, monkeypatch):
-    monkeypatch.setattr("fairdesk.cluster.examining.Connection", lambda place: connection)
+    monkeypatch.setattr("fairdesk.cluster.members.Connection", lambda place: connection)
     monkeypatch.setattr(connection, "close", lambda: None)
     found = examine(connection.place)
     assert [each.fit for each in found] == [True, True]
     assert all(each.worker.threads == 1 and each.worker.memory for each in found)
     monkeypatch.setattr(
-        "fairdesk.cluster.examining.versions", lambda: {"numpy": "1.0", "system": "another"}
+        "fairdesk.cluster.members.versions", lambda: {"numpy": "1.0", "system": "another"}
     )
     (differing,) = {each.differing for each in examine(connection.place)}
     assert len(differing) == 1

@@ -14,14 +14,14 @@ import msgspec
 import pytest
 from distributed import Security
 
-from fairdesk.audit.catalogue.stages import COMPILING, COMPILING_THERE, LOADING, ON_WORKERS
+from fairdesk.audit.catalogue.method import COMPILING, COMPILING_THERE, LOADING, ON_WORKERS
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.runs.run import run
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.cluster import remote
 from fairdesk.cluster import spreading as spreading_module
 from fairdesk.cluster.connection import Place
-from fairdesk.cluster.hearing import Heard
+from fairdesk.cluster.messages import Heard
 from fairdesk.cluster.worker import ClusterWorker
 from fairdesk.errors import ClusterError, WorkerError
 from fairdesk.results.events import Found, Progress

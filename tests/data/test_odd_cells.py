@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from fairdesk.data.columns import odd_cells
-from fairdesk.data.columns.odd_cells import format_of, mended, written_like
+from fairdesk.data.columns import kinds
+from fairdesk.data.columns.kinds import format_of, mended, written_like
 from fairdesk.data.columns.rereading import (
     check_reading,
     for_kind,
@@ -360,16 +360,16 @@ def test_a_word_is_not_taken_for_the_bytes_of_another(write):
 
 def test_texts_that_begin_like_numbers_are_tried_in_no_format(monkeypatch):
     tried = []
-    values = odd_cells._values
+    values = kinds._values
     monkeypatch.setattr(
-        odd_cells, "_values", lambda texts, form: tried.extend(texts) or values(texts, form)
+        kinds, "_values", lambda texts, form: tried.extend(texts) or values(texts, form)
     )
     streets = [f"{i} Main Street" for i in range(50)]
     counts = np.ones(50, np.intp)
-    assert odd_cells.read_numbers(streets, counts, ".", ColumnReading()) is None
+    assert kinds.read_numbers(streets, counts, ".", ColumnReading()) is None
     assert not tried
     mixed = [*streets[:25], *(f"$ {i}" for i in range(25))]
-    read = odd_cells.read_numbers(mixed, counts, ".", ColumnReading(numeric=True))
+    read = kinds.read_numbers(mixed, counts, ".", ColumnReading(numeric=True))
     assert read.values[25:].tolist() == list(range(25))
     assert read.odd.tolist() == [True] * 25 + [False] * 25
     assert not set(tried) & set(streets)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from fairdesk.app.plan import Choice
 from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.sandbox.confinement import Confinement, Hold
+from fairdesk.audit.sandbox.folders import Confinement, Hold
 from fairdesk.data.columns.rereading import retype, with_reading
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table

@@ -39,7 +39,7 @@ class Case:
         Whether the auditor agrees that it runs.
     needs : tuple[str, ...]
         What must hold on this machine for it to do no harm
-        (`fairdesk.audit.sandbox.confinement.WHAT`).
+        (`fairdesk.audit.sandbox.folders.WHAT`).
     patience : float
         Seconds until the app gives it up.
     """

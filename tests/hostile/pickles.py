@@ -213,7 +213,7 @@ DEEDS: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "greets again": (
         (),
-        _GUEST + "from fairdesk.audit.sandbox.confinement import unknown\n"
+        _GUEST + "from fairdesk.audit.sandbox.folders import unknown\n"
         "frames.write(outgoing, call, wire.Hello(unknown()))\n"
         "time.sleep(120)",
     ),

@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.data.domain.attributes import encode
 from fairdesk.data.formats.reading import read_table
 from fairdesk.mitigate.context import MitigationContext

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fairdesk.audit.plan.plan import read_limits
+from fairdesk.audit.plan.spec import read_limits
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Limit, Role, attribute_of
 from fairdesk.data.domain.feasibility import checked, constrained_domain

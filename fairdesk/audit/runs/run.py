@@ -10,9 +10,8 @@ from time import monotonic
 import msgspec
 import numpy as np
 
-from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, UNTIMED, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, why_off
-from fairdesk.audit.catalogue.stages import UNTIMED
 from fairdesk.audit.plan.inputs import RunInputs, SearchInputs, everything_of, group_inputs
 from fairdesk.audit.plan.spec import AuditSpec, Budget, RunSpec
 from fairdesk.audit.runs.mitigation import check_repair, completed, mitigation_inputs

@@ -1,4 +1,4 @@
-"""The folder that a guest lives in, what else it may read, and the variables it is given.
+"""The folder of a guest, what else it may read, its variables, and what it was found to hold.
 
 Both sides keep to it: the app, which makes the folder (`fairdesk.audit.sandbox.sandbox`), and the
 guest, which confines itself to it (`fairdesk.audit.sandbox.confining`).
@@ -11,6 +11,8 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+import msgspec
 
 import fairdesk
 from fairdesk.files import resources
@@ -167,3 +169,54 @@ def user_home() -> Path:
         return Path(pwd.getpwuid(os.getuid()).pw_dir)
     except KeyError:
         return Path.home()
+
+
+#: What is tried, in the order in which it is shown.
+WHAT = ("network", "files", "programs", "memory", "time", "descriptors", "environment")
+
+
+class Hold(msgspec.Struct, frozen=True):
+    """One thing that a model's code could misuse.
+
+    Attributes
+    ----------
+    what : str
+        One of `WHAT`.
+    holds : bool
+        Whether it is withheld or limited.
+    how : str
+        What that means, one plain sentence; where it does not hold, what the code can do.
+    """
+
+    what: str
+    holds: bool
+    how: str
+
+
+class Confinement(msgspec.Struct, frozen=True):
+    """What holds for the process that opens model files, on this machine.
+
+    Attributes
+    ----------
+    by : str
+        What confines it, for people: ``"bubblewrap, Landlock, seccomp and limits"``; empty where
+        nothing does.
+    holds : tuple[Hold, ...]
+        One per entry of `WHAT`.
+    """
+
+    by: str
+    holds: tuple[Hold, ...]
+
+
+def of_both(first: Confinement, second: Confinement) -> Confinement:
+    """Return what holds for two processes together: what one of them can do is not withheld."""
+    pairs = zip(first.holds, second.holds)
+    return Confinement(second.by, tuple(a if not a.holds else b for a, b in pairs))
+
+
+def unknown() -> Confinement:
+    """Return what is said of a process that did not tell."""
+    return Confinement(
+        "", tuple(Hold(what, holds=False, how="It gave no reason.") for what in WHAT)
+    )

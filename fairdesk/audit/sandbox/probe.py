@@ -12,7 +12,6 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from fairdesk.audit.sandbox.confinement import Confinement, Hold
 from fairdesk.audit.sandbox.confining import (
     DESCRIPTORS,
     GIB,
@@ -25,6 +24,8 @@ from fairdesk.audit.sandbox.folders import (
     FOLDERS,
     PASSED,
     PASSED_PREFIX,
+    Confinement,
+    Hold,
     SandboxDirs,
     user_home,
 )

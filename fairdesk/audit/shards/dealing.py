@@ -14,8 +14,7 @@ from fairdesk.audit.plan.inputs import GroupInputs, MitigationInputs, RunInputs,
 from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.shards.counts import Counts
 from fairdesk.audit.shards.regions import Regions
-from fairdesk.audit.shards.searches import Searches
-from fairdesk.audit.shards.shard import Dealing, Whole
+from fairdesk.audit.shards.shard import Dealing, Searches, Whole
 from fairdesk.audit.worker.client import Searching, Worker
 from fairdesk.audit.worker.wire import Ending
 from fairdesk.data.domain.domain import Domain

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.environments import environments
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.runs.reopening import reopen
+from fairdesk.audit.runs.inspection import reopen
 from fairdesk.audit.verify.tally import MOST_TOLD, Tally
 from fairdesk.audit.worker.client import Worker
 from fairdesk.certify.proof.verify.statements import Check

@@ -20,7 +20,7 @@ from typing import IO, BinaryIO
 import msgspec
 
 from fairdesk.audit.sandbox import kernel_cache
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.audit.sandbox.process import END_SECONDS, GUEST, ChildProcess, describe_end, take
 from fairdesk.audit.sandbox.sandbox import Given, Sandbox, clean_up
 from fairdesk.audit.worker import frames, wire

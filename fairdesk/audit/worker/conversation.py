@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import get_args
 
+from fairdesk.audit.catalogue.method import UNTIMED
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import UNTIMED
-from fairdesk.audit.sandbox.confinement import Confinement, unknown
+from fairdesk.audit.sandbox.folders import Confinement, unknown
 from fairdesk.audit.sandbox.process import GUEST
 from fairdesk.audit.worker import wire
 from fairdesk.audit.worker.answer_checks import MOST_TEXT, check_card, expect, nonsense

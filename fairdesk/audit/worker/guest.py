@@ -42,7 +42,7 @@ def main() -> None:
         os.nice(NICE)
     # before numeric libraries: they start threads, which would keep their rights
     layers = () if folders.UNCONFINED in sys.argv else confine(folders.current_sandbox())
-    from fairdesk.audit.sandbox.confinement import of_both  # noqa: PLC0415
+    from fairdesk.audit.sandbox.folders import of_both  # noqa: PLC0415
     from fairdesk.audit.sandbox.probe import try_out  # noqa: PLC0415
     from fairdesk.audit.worker import frames, server, wire  # noqa: PLC0415
 

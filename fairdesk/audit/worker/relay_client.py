@@ -20,7 +20,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.audit.worker import beside
 from fairdesk.audit.worker.relay_wire import Frame, read, write
 from fairdesk.errors import ModelError, TrustRequiredError, WorkerError

@@ -21,9 +21,8 @@ import numpy as np
 
 from fairdesk.audit.catalogue import implementations
 from fairdesk.audit.catalogue.implementations import Search
-from fairdesk.audit.catalogue.method import Divides, QuestionKind
+from fairdesk.audit.catalogue.method import COMPILING, LOADING, PREPARING, Divides, QuestionKind
 from fairdesk.audit.catalogue.methods import method_named, parse_options, unrepeatable
-from fairdesk.audit.catalogue.stages import COMPILING, LOADING, PREPARING
 from fairdesk.audit.plan.contexts import group_context
 from fairdesk.audit.plan.inputs import (
     GroupInputs,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fairdesk.audit.plan.inputs import RunInputs
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.audit.worker import frames
 from fairdesk.audit.worker.frames import Frame
 from fairdesk.certify.proof.reproof_check import Reproof, SharesOf

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.forest_encoding import CUT, LEAF, EncodedForest, room, spans_of
-from fairdesk.certify.bounds.linear_sums import Float64, Numbers
+from fairdesk.certify.bounds.linear import Float64, Numbers
 from fairdesk.certify.counting.exhaustive import shares_of_people
 from fairdesk.certify.domain.columns import OfAxis, columns_of
 from fairdesk.certify.domain.space import Places, Space

@@ -15,7 +15,7 @@ from fairdesk.certify.bounds.linear import LinearExaminer, is_linear
 from fairdesk.certify.bounds.network import NetworkExaminer
 from fairdesk.certify.counting.exhaustive import QueriedExaminer, decisions
 from fairdesk.certify.counting.remainder import have_comparison, sets_of
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.space import Places, space_of
 from fairdesk.certify.layout import Layout, everyone_for, lay_out
 from fairdesk.certify.neighbourhoods.boxes import LinearBoxes, Neighbourhood

@@ -15,14 +15,18 @@ from numpy.typing import NDArray
 from fairdesk.data.columns.kinds import (
     EXACT,
     FEW,
+    FEW_ODD,
+    NumbersRead,
     as_numbers,
     identifies,
     in_order,
     is_padded,
     is_prose,
     may_be_thousands,
+    mended,
+    read_as,
+    read_numbers,
 )
-from fairdesk.data.columns.odd_cells import FEW_ODD, NumbersRead, mended, read_as, read_numbers
 from fairdesk.data.columns.texts import Mask, Numbers, Texts, written_out
 from fairdesk.data.table import (
     MOST_LINES,

@@ -10,8 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.data.columns.kinds import EXACT, as_numbers
-from fairdesk.data.columns.odd_cells import read_numbers, written_like
+from fairdesk.data.columns.kinds import EXACT, as_numbers, read_numbers, written_like
 from fairdesk.data.table import (
     AS_THEY_ARE,
     MOST_LISTED,

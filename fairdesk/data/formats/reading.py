@@ -15,10 +15,9 @@ from fairdesk.data.columns.texts import Numbers, Texts
 from fairdesk.data.formats.delimited import read_delimited
 from fairdesk.data.formats.excel import read_excel
 from fairdesk.data.formats.parquet import read_parquet
-from fairdesk.data.formats.parts import is_large
+from fairdesk.data.formats.parts import is_large, read_parts
 from fairdesk.data.formats.raw_table import Cells, Watch, readable
 from fairdesk.data.formats.sqlite import read_sqlite
-from fairdesk.data.formats.survey import read_parts
 from fairdesk.data.formats.text_layout import line_numbers
 from fairdesk.data.table import Column, Dialect, Source, Table
 from fairdesk.errors import DataError
@@ -46,7 +45,7 @@ def read_table(
 
     What the file is (delimited text, Parquet, an Excel or OpenDocument workbook, SQLite) is told
     by its first bytes, never by its name. Of a folder with the parts of a table, and of a Parquet
-    file that memory may not hold, see `fairdesk.data.formats.survey.read_parts`.
+    file that memory may not hold, see `fairdesk.data.formats.parts.read_parts`.
 
     Parameters
     ----------

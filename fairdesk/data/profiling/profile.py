@@ -18,8 +18,14 @@ from fairdesk.data.columns.derived import (
     is_of_dates,
     today,
 )
-from fairdesk.data.columns.kinds import as_numbers, counts_rows, identifies, is_prose, name_parts
-from fairdesk.data.columns.odd_cells import mostly_numbers
+from fairdesk.data.columns.kinds import (
+    as_numbers,
+    counts_rows,
+    identifies,
+    is_prose,
+    mostly_numbers,
+    name_parts,
+)
 from fairdesk.data.columns.rereading import (
     Change,
     ambiguous_changes,

@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.data.columns.kinds import as_numbers
-from fairdesk.data.columns.odd_cells import written_like
+from fairdesk.data.columns.kinds import as_numbers, written_like
 from fairdesk.data.columns.rereading import number_text, place_words
 from fairdesk.data.table import Column, ColumnReading, Dialect, NumberFormat
 from fairdesk.gui.kit import layouts, theme

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.cluster.connection import Place, read_place
-from fairdesk.cluster.examining import Examined, examine
+from fairdesk.cluster.members import Examined, examine
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.kit import layouts, theme

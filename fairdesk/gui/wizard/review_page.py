@@ -7,7 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QWidget
 
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.dropping import ask_save

@@ -9,7 +9,7 @@ from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.data.columns.rereading import counted_cells, is_undecided
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.profiling.outcomes import comparison

@@ -11,11 +11,10 @@ import msgspec
 
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.plan.plan import Attributes, Limits
-from fairdesk.audit.plan.spec import AuditSpec, RunSpec
+from fairdesk.audit.plan.spec import Attributes, AuditSpec, Limits, RunSpec
 from fairdesk.audit.store.records import PASSING, LogEntry, RunRecord
 from fairdesk.audit.verify.files import base_name
-from fairdesk.data.columns.odd_cells import written_like
+from fairdesk.data.columns.kinds import written_like
 from fairdesk.data.columns.rereading import number_text
 from fairdesk.data.domain.attributes import Attribute, Limit, Role, attribute_of
 from fairdesk.data.domain.support import CompanionValues, written

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.verify.files import base_name
-from fairdesk.data.columns.odd_cells import written_like
+from fairdesk.data.columns.kinds import written_like
 from fairdesk.data.columns.rereading import garbled_parts
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Column, Dialect, Kind, OddCell

@@ -11,7 +11,7 @@ from fairdesk.audit.plan.spec import AuditSpec, now, versions
 from fairdesk.audit.store.records import LogEntry, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
-from fairdesk.audit.verify.log import recorded_agreement, recorded_note
+from fairdesk.audit.verify.record import recorded_agreement, recorded_note
 from fairdesk.audit.verify.reproducing import ReproduceRequest, changed_versions, reproduce
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.audit.worker.client import Worker

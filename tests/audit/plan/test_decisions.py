@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from fairdesk.audit.plan.decisions import decisions
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.files import check_scaling
 from fairdesk.data.columns.rereading import retype, with_reading

@@ -2,7 +2,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from fairdesk.audit.plan.plan import Limits, read_limits
+from fairdesk.audit.plan.spec import Limits, read_limits
 from fairdesk.data.domain.attributes import Limit, Role
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.outcomes import canonical

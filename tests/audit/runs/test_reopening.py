@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from fairdesk.audit.runs.reopening import reopen
+from fairdesk.audit.runs.inspection import reopen
 from fairdesk.files import sha256
 from fairdesk.models.model import Companion
 

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.audit.catalogue.method import COMPILING
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import COMPILING
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.runs import run as runs
 from fairdesk.audit.runs.run import check_run, run

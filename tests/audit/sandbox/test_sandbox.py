@@ -16,12 +16,14 @@ import pytest
 from fairdesk.audit.plan.inputs import SearchInputs
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.sandbox import confining, kernel_cache, probe, sandbox
-from fairdesk.audit.sandbox.confinement import WHAT, Confinement, unknown
 from fairdesk.audit.sandbox.folders import (
     CACHE_NAMES,
     PASSED,
+    WHAT,
+    Confinement,
     package_folder,
     readable_paths,
+    unknown,
     user_home,
 )
 from fairdesk.audit.sandbox.process import GUEST

@@ -84,7 +84,7 @@ def test_a_run_is_told_when_it_begins_and_ends(store, run):
 
 def test_a_run_on_another_machine_says_so(store, monkeypatch):
     here = spec_module.versions() | {"numpy": "0.1", "processor": "another one"}
-    monkeypatch.setattr("fairdesk.audit.store.stored_runs.versions", lambda: here)
+    monkeypatch.setattr("fairdesk.audit.store.store.versions", lambda: here)
     run = store.begin_run(RunSpec("maft"))
     assert said(store).began[run].versions == {"numpy": "0.1", "processor": "another one"}
 

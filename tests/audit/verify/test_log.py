@@ -10,8 +10,14 @@ import pytest
 from fairdesk.audit.plan.spec import RunSpec, versions
 from fairdesk.audit.store.records import Agreement, WaitingRun
 from fairdesk.audit.store.store import Store
-from fairdesk.audit.verify.log import PLANNED, SENTENCES, check_accuracy
-from fairdesk.audit.verify.record import ANCHOR, TOTALS, check_record
+from fairdesk.audit.verify.record import (
+    ANCHOR,
+    PLANNED,
+    SENTENCES,
+    TOTALS,
+    check_accuracy,
+    check_record,
+)
 from fairdesk.audit.worker.client import Worker
 from fairdesk.models.inputs.input_check import InputCheck
 from tests.audit import audited, fake_guest

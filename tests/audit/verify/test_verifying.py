@@ -17,7 +17,6 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.verify.checks import VerifyRequest, recheck
 from fairdesk.audit.verify.figures import GROUPS, RULE_SETS, check_proven
 from fairdesk.audit.verify.files import SAME_DATA, SAME_MODEL, SAME_TABLE
-from fairdesk.audit.verify.log import SENTENCES
 from fairdesk.audit.verify.pairs import ASKED_AGAIN
 from fairdesk.audit.verify.record import (
     ANCHOR,
@@ -26,6 +25,7 @@ from fairdesk.audit.verify.record import (
     LEARNED,
     QUESTION,
     RUNS,
+    SENTENCES,
     SOUND,
     TOTALS,
     Anchor,

@@ -16,12 +16,12 @@ import msgspec
 import numpy as np
 import pytest
 
+from fairdesk.audit.catalogue.method import COMPILING, COMPILING_THERE, NOT_BEGUN
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import COMPILING, COMPILING_THERE, NOT_BEGUN
 from fairdesk.audit.plan.inputs import MitigationInputs, SearchInputs
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.sandbox import process
-from fairdesk.audit.sandbox.confinement import unknown
+from fairdesk.audit.sandbox.folders import unknown
 from fairdesk.audit.sandbox.process import describe_end
 from fairdesk.audit.worker import answer_checks, conversation, frames, wire
 from fairdesk.audit.worker.client import Worker

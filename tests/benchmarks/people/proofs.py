@@ -21,7 +21,7 @@ from time import perf_counter
 import numpy as np
 
 from fairdesk.audit.catalogue.implementations import loops_of
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.certify import certify
 from fairdesk.data.formats.reading import read_table
 from fairdesk.individual.engine.context import SearchContext

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from fairdesk.certify.bounds import forest_encoding as under_test
 from fairdesk.certify.bounds.forest import ForestExaminer, arranged
 from fairdesk.certify.bounds.forest_encoding import encode_forest
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.refine import Refinery, at_once
 from fairdesk.data.domain.attributes import Attribute, Role

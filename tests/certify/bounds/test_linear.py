@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 
-from fairdesk.certify.bounds import linear, linear_sums
+from fairdesk.certify.bounds import linear
 from fairdesk.certify.bounds.linear import LinearCount, LinearExaminer, is_linear
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.encoded import encode
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.refine import Refinery
@@ -110,8 +110,8 @@ def test_sums_that_are_put_together_are_never_too_much(seed, most):
     told = truth(encoded.space, model)
     discriminatory = sum(told.values())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linear_sums, "_MOST_SUMS", most)
-        patch.setattr(linear_sums, "_MOST_CELLS", most)
+        patch.setattr(linear, "_MOST_SUMS", most)
+        patch.setattr(linear, "_MOST_CELLS", most)
         total = last(count_linear(encoded, model))
     assert total.discriminatory <= discriminatory
     assert total.consistent <= len(told) - discriminatory
@@ -137,12 +137,12 @@ def test_halves_beyond_whole_numbers_are_never_too_much(seed, points, values, si
     discriminatory = sum(told.values())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(linear, "MOST_POINTS", 1 << points)
-        patch.setattr(linear_sums, "MOST_POINTS", 1 << points)
+        patch.setattr(linear, "MOST_POINTS", 1 << points)
         patch.setattr(linear, "_MOST_VALUES", values)
-        patch.setattr(linear_sums, "_MOST_PAIRS", 1 << size + 4)
-        patch.setattr(linear_sums, "_MOST_CELLS", 1 << size)
-        patch.setattr(linear_sums, "_MOST_SUMS", 1 << size)
-        patch.setattr(linear_sums, "_AT_ONCE", 16)
+        patch.setattr(linear, "_MOST_PAIRS", 1 << size + 4)
+        patch.setattr(linear, "_MOST_CELLS", 1 << size)
+        patch.setattr(linear, "_MOST_SUMS", 1 << size)
+        patch.setattr(linear, "_AT_ONCE", 16)
         first = last(count_linear(encoded, model))
         refinery = Refinery(encoded.space, LinearExaminer(encoded, model))
         while not refinery.over:
@@ -191,9 +191,9 @@ def test_a_box_far_from_the_border_is_certain_however_many_are_in_it(monkeypatch
     model.opened.estimator.steps[-1][1].intercept_ = np.array([1e6])
     encoded = encoded_over(model, Domain(ATTRIBUTES), np.zeros((1, 5)))
     monkeypatch.setattr(linear, "MOST_POINTS", 1)
-    monkeypatch.setattr(linear_sums, "MOST_POINTS", 1)
-    monkeypatch.setattr(linear_sums, "_MOST_CELLS", 8)
-    monkeypatch.setattr(linear_sums, "_MOST_SUMS", 8)
+    monkeypatch.setattr(linear, "MOST_POINTS", 1)
+    monkeypatch.setattr(linear, "_MOST_CELLS", 8)
+    monkeypatch.setattr(linear, "_MOST_SUMS", 8)
     total = last(count_linear(encoded, model))
     assert (total.consistent, total.discriminatory, total.undecided) == (encoded.space.total, 0, 0)
 
@@ -206,8 +206,8 @@ def test_others_are_compared_in_halves_that_were_made_before(monkeypatch):
     two = space.may_be & (np.cumsum(space.may_be, axis=1) <= 2)
     fewer = replace(encoded, space=replace(space, may_be=two))
     alone = LinearExaminer(fewer, model).count(space.low[0], space.high[0], 0)
-    monkeypatch.setattr(linear_sums, "_put_together", None)
-    monkeypatch.setattr(linear_sums, "_added", None)
+    monkeypatch.setattr(linear, "_put_together", None)
+    monkeypatch.setattr(linear, "_added", None)
     again = examiner.comparing(fewer).count(space.low[0], space.high[0], 0)
     assert (again.consistent, again.discriminatory) == (alone.consistent, alone.discriminatory)
 
@@ -260,8 +260,8 @@ def test_large_domains_are_counted_by_halves(monkeypatch):
     final.coef_[0, 15] = 0.0
     domain = Domain(attributes)
     encoded = encoded_over(model, domain, rows)
-    monkeypatch.setattr(linear_sums, "_MOST_SUMS", 1 << 15)
-    monkeypatch.setattr(linear_sums, "_MOST_CELLS", 1 << 15)
+    monkeypatch.setattr(linear, "_MOST_SUMS", 1 << 15)
+    monkeypatch.setattr(linear, "_MOST_CELLS", 1 << 15)
     total = last(count_linear(encoded, model))
     points = 21**14 * 3_000_001 * 1000
     assert total.consistent + total.discriminatory + total.undecided == points

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.certify.domain import constraint_partition
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain import boxes
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.domain.dependencies import Determined
@@ -66,9 +66,9 @@ def test_every_root_is_of_one_kind(rules: list[str], *, follows: bool) -> None:
 def test_too_much_is_unclear(monkeypatch: pytest.MonkeyPatch) -> None:
     domain = Domain((AGE, YEARS, STATUS, GRADE, SEX), ("age >= years + 16",))
     space = space_of(domain, np.array([[20.0, 2, 0, 2, 0]]))
-    monkeypatch.setattr(constraint_partition, "MOST_ROOTS", 4)
+    monkeypatch.setattr(boxes, "MOST_ROOTS", 4)
     divided = partitioned(space)
     assert divided.unclear.any()
     assert len(divided.low) <= 5
-    monkeypatch.setattr(constraint_partition, "MOST_LOOKED_AT", 100)
+    monkeypatch.setattr(boxes, "MOST_LOOKED_AT", 100)
     assert partitioned(space).unclear.all()

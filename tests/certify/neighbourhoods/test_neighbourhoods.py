@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.tree import DecisionTreeClassifier
 
-from fairdesk.audit.catalogue.stages import stage
+from fairdesk.audit.catalogue.method import stage
 from fairdesk.certify.bounds import network
-from fairdesk.certify.domain import constraint_partition
+from fairdesk.certify.domain import boxes as domain_boxes
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.neighbourhoods import boxes, prover
 from fairdesk.certify.neighbourhoods.boxes import Neighbourhood
@@ -297,7 +297,7 @@ def test_where_it_is_not_known_who_may_be_each_is_asked(
 ) -> None:
     case = with_rows(drawn(seed), seed, RULES)
     with (
-        patch.object(constraint_partition, "MOST_LOOKED_AT", 0),
+        patch.object(domain_boxes, "MOST_LOOKED_AT", 0),
         patch.object(prover, "_MOST", 16_384.0 if written else 1.0),
     ):
         run = check(case, changed, reach, together=together)

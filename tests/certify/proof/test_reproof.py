@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from fairdesk.certify.domain.constraint_partition import partitioned
+from fairdesk.certify.domain.boxes import partitioned
 from fairdesk.certify.domain.space import space_of
 from fairdesk.certify.proof import reproof
 from fairdesk.certify.proof.reproof import reprover

@@ -13,7 +13,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from fairdesk.app.plan import AuditPlan
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.audit.store.store import Store
 from fairdesk.cli import main as cli
 from fairdesk.data.columns.derived import NONE_OF_THESE, find_groups, grouped

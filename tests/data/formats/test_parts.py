@@ -6,7 +6,7 @@ import pytest
 from pyarrow import csv as arrow
 from pyarrow import parquet
 
-from fairdesk.data.formats import parts, survey
+from fairdesk.data.formats import parts
 from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Dialect, Kind
@@ -42,7 +42,7 @@ def write(table, path, form):
 @pytest.fixture(params=["parquet", "csv"])
 def folder(request, tmp_path, monkeypatch):
     """A folder of three parts, what else programs leave in one, and the same in one file."""
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 500)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 500)
     monkeypatch.setattr(parts, "BLOCK_ROWS", 700)
     monkeypatch.setattr(parts, "_BLOCK_BYTES", 20_000)
     rng = np.random.default_rng(5)
@@ -96,8 +96,8 @@ def test_the_sample_is_of_the_rows_in_their_order_and_the_same_each_time(folder)
 def test_each_row_has_the_same_chance(monkeypatch):
     kept = np.zeros(40)
     for seed in range(400):
-        monkeypatch.setattr(survey, "SEED", seed)
-        reservoir = survey._Reservoir(5)
+        monkeypatch.setattr(parts, "SEED", seed)
+        reservoir = parts._Reservoir(5)
         for start in range(0, 40, 8):
             reservoir.add([pa.array(np.arange(start, start + 8))])
         (numbers,) = reservoir.cells(1)
@@ -110,7 +110,7 @@ def test_each_row_has_the_same_chance(monkeypatch):
 
 
 def test_a_small_folder_is_held_whole(folder, monkeypatch):
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 100_000)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 100_000)
     table, one = read_table(folder), whole(folder)
     assert table.source.sample is None
     assert table.columns == one.columns
@@ -118,7 +118,7 @@ def test_a_small_folder_is_held_whole(folder, monkeypatch):
 
 
 def test_more_values_than_are_kept_are_said(folder, monkeypatch):
-    monkeypatch.setattr(survey, "MOST_VALUES", 4)
+    monkeypatch.setattr(parts, "MOST_VALUES", 4)
     table = read_table(folder)
     column = table.column("code")
     assert "4" in column.note
@@ -131,8 +131,8 @@ def test_more_values_than_are_kept_are_said(folder, monkeypatch):
 
 
 def test_numbers_beyond_those_kept_count_in_the_first_block_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(survey, "MOST_VALUES", 4)
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 2)
+    monkeypatch.setattr(parts, "MOST_VALUES", 4)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 2)
     numbers = "5", "6", "7", "8", "9", "2.5", "90", *["6"] * 200
     rows = "".join(f"{number},yes\n" for number in numbers)
     (tmp_path / "a.csv").write_text(f"income,paid\n{rows}")
@@ -224,7 +224,7 @@ def test_one_large_parquet_file_is_read_in_blocks(folder, monkeypatch):
 
 
 def test_what_was_decided_of_columns_holds_in_every_block(tmp_path, monkeypatch):
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 3)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 3)
     (tmp_path / "1.csv").write_text("n,t\n1 200,x\n7,?\n?,y\n")
     (tmp_path / "2.csv").write_text("n,t\n1 300,x\n$45,z\n9,y\n")
     table = read_table(tmp_path, Dialect(missing=("?",)))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pyarrow import parquet
 
 from fairdesk.data.columns.rereading import retype
-from fairdesk.data.formats import parts, survey
+from fairdesk.data.formats import parts
 from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading, Dialect, Kind, NumberFormat
@@ -113,7 +113,7 @@ def test_what_is_held_whole(table):
 
 
 def test_what_is_held_as_a_sample(table, monkeypatch):
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 100)
     whole, folder, how = table
     found = read_table(folder, how)
     assert found.source.sample.rows == 100
@@ -123,8 +123,8 @@ def test_what_is_held_as_a_sample(table, monkeypatch):
 
 
 def test_numbers_of_which_not_all_are_kept(table, monkeypatch):
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 100)
-    monkeypatch.setattr(survey, "MOST_VALUES", 40)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(parts, "MOST_VALUES", 40)
     whole, folder, how = table
     found = read_table(folder, how)
     assert found.source.dialect == whole.source.dialect
@@ -137,7 +137,7 @@ def test_numbers_of_which_not_all_are_kept(table, monkeypatch):
 
 
 def test_numbers_that_were_made_names_keep_their_codes_in_each_block(table, monkeypatch):
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 5_000)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 5_000)
     whole, folder, how = table
     found = read_table(folder, how)
     name = "debt"
@@ -155,7 +155,7 @@ def test_numbers_that_were_made_names_keep_their_codes_in_each_block(table, monk
 @pytest.mark.parametrize(("late", "odd"), [(1, 1), (300, 0)])
 @pytest.mark.parametrize("sampled", [50, 5_000])
 def test_numbers_that_a_float_cannot_keep_are_seen_late(tmp_path, monkeypatch, late, odd, sampled):
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", sampled)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", sampled)
     monkeypatch.setattr(parts, "BLOCK_ROWS", 100)
     number = np.arange(1_000) % 7
     number[600 : 600 + late] += 2**53 + 1

@@ -6,7 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from fairdesk.data.columns.rereading import for_kind
-from fairdesk.data.formats import survey
+from fairdesk.data.formats import parts
 from fairdesk.data.formats.parts import blocks
 from fairdesk.data.formats.reading import read_table
 from fairdesk.data.profiling.profile import problems
@@ -57,7 +57,7 @@ def test_larger_tables_have_the_same_columns_and_codes(tmp_path, monkeypatch, de
     dialect = Dialect(missing=("NA", "None"), columns=decided)
     whole = read_table(as_one(tmp_path / "t.csv", columns), dialect)
     # a sample that lacks rows, but not values
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 60)
     large = read_table(in_parts(tmp_path / "parts", columns), dialect)
     assert large.source.sample is not None
     for own, other in zip(whole.columns, large.columns, strict=True):
@@ -74,7 +74,7 @@ def test_numbers_that_are_kept_as_texts_are_the_same_in_larger_tables(tmp_path, 
     parquet.write_table(numbers, tmp_path / "t.parquet")
     whole = read_table(tmp_path / "t.parquet", dialect)
     assert whole.column("job").values == ("1", "2.5", "3")
-    monkeypatch.setattr(survey, "SAMPLE_ROWS", 50)
+    monkeypatch.setattr(parts, "SAMPLE_ROWS", 50)
     (tmp_path / "parts").mkdir()
     parquet.write_table(numbers, tmp_path / "parts" / "1.parquet")
     large = read_table(tmp_path / "parts", dialect)

@@ -4,7 +4,7 @@ import pytest
 
 from fairdesk.audit.worker.client import Worker
 from fairdesk.cluster.connection import Member
-from fairdesk.cluster.examining import Examined
+from fairdesk.cluster.members import Examined
 from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ClusterError
 from fairdesk.gui.forms.where_dialog import WhereDialog, place_text

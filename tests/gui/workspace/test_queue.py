@@ -7,12 +7,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 
 from fairdesk.app.run_queue import RunQueue
+from fairdesk.audit.catalogue.method import stage
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import stage
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
-from fairdesk.cluster.hearing import AtWork
+from fairdesk.cluster.messages import AtWork
 from fairdesk.gui.workspace.common.run_page import GROUPS, NAMES, OVERVIEW, REPORT
 from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.queue.strip import RunClock, names, seconds_left, ticking

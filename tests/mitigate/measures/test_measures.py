@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.mitigate.context import split
 from fairdesk.mitigate.measures.measures import Examiner, certified
 from fairdesk.mitigate.options import RepairOptions

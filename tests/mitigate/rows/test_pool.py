@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairdesk.audit.plan.plan import Limits
+from fairdesk.audit.plan.spec import Limits
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.table import Kind
 from fairdesk.errors import SpecError

@@ -8,7 +8,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import QRadioButton, QWidget
 
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.parts import (
     Card,

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QWidget
 from fairdesk import files
 from fairdesk.audit.environments import environments
 from fairdesk.audit.environments.environments import Requirement
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import ModelError, TrustRequiredError, system_errors
 from fairdesk.file_types import MODEL_FORMATS

@@ -16,7 +16,7 @@ import numpy as np
 from fairdesk.app.plan import TEXT, AuditPlan, Choice
 from fairdesk.app.standard import PlanKind
 from fairdesk.audit.catalogue.methods import parse_options
-from fairdesk.audit.sandbox.confinement import Confinement
+from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from fairdesk.answers import Question, all_off, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.audit.runs.reopening import MovedError
+from fairdesk.audit.runs.inspection import MovedError
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.bars import Counts
 from fairdesk.charts.kinds.lines import Drawing

@@ -13,7 +13,7 @@ from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.runs.reopening import MovedError, reopen
+from fairdesk.audit.runs.inspection import MovedError, reopen
 from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker

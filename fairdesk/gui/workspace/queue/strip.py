@@ -20,10 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue, Stands
-from fairdesk.audit.catalogue.method import QuestionKind
+from fairdesk.audit.catalogue.method import QuestionKind, stage
 from fairdesk.audit.catalogue.methods import METHODS
-from fairdesk.audit.catalogue.stages import stage
-from fairdesk.cluster.hearing import AtWork
+from fairdesk.cluster.messages import AtWork
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import TextTable

@@ -19,7 +19,7 @@ from fairdesk.audit.runs.run import run as run_audit
 from fairdesk.audit.runs.store_beside import StoreBeside
 from fairdesk.audit.store.records import RunState
 from fairdesk.audit.worker.client import Worker
-from fairdesk.cluster.hearing import AtWork
+from fairdesk.cluster.messages import AtWork
 from fairdesk.cluster.worker import ClusterWorker, in_parts
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.threads import unexpected

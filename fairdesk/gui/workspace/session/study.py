@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Signal
 
 from fairdesk.audit.plan.spec import AuditSpec
-from fairdesk.audit.runs.reopening import reopen
+from fairdesk.audit.runs.inspection import reopen
 from fairdesk.audit.store.pair import MinimalPair, Pair, minimal_pair
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker

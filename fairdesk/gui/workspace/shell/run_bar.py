@@ -7,9 +7,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.answers import main_shares
-from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
+from fairdesk.audit.catalogue.method import ABOUT_GROUPS, UNTIMED, QuestionKind, stage
 from fairdesk.audit.catalogue.methods import METHODS, method_named
-from fairdesk.audit.catalogue.stages import UNTIMED, stage
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.kit import layouts, parts, theme

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from fairdesk.data.columns.kinds import as_numbers
-from fairdesk.data.columns.odd_cells import mostly_numbers
+from fairdesk.data.columns.kinds import as_numbers, mostly_numbers
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ModelError
 from fairdesk.models.inputs.mapping.making import (

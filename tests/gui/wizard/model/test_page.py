@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from fairdesk import files
 from fairdesk.audit.environments import environments
 from fairdesk.audit.environments.environments import Environment, Requirement
-from fairdesk.audit.sandbox.confinement import Confinement, Hold
+from fairdesk.audit.sandbox.folders import Confinement, Hold
 from fairdesk.data.formats.reading import read_table
 from fairdesk.errors import ModelError, TrustRequiredError
 from fairdesk.gui.forms.dialogs import ValuesDialog

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from fairdesk.answers import Question, pooled
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.runs.reopening import MovedError, check_same, reopen
+from fairdesk.audit.runs.inspection import MovedError, check_same, reopen
 from fairdesk.audit.store.records import PairQuery, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
