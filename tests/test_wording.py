@@ -244,7 +244,7 @@ def test_no_text_uses_a_banned_pattern():
 
 
 #: Names that older audits have, at the one place that reads them.
-FORMER = {("audit/store/stored_runs.py", name) for name in ("whom", "rule_sets")}
+FORMER = {("audit/store/store.py", name) for name in ("whom", "rule_sets")}
 #: Where members of JSON and heads of CSV files are written that no struct declares.
 WRITING = ("cli", "report/export", "audit/store", "wording/groups", "app")
 
