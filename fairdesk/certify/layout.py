@@ -222,12 +222,7 @@ def lay_out_queried(domain: Domain, people: Rows, fed: FedModel) -> Layout | Non
 
 
 def network_over(
-    domain: Domain,
-    people: Rows,
-    anatomy: ModelStructure,
-    fed: FedModel,
-    *,
-    ascending: bool = False,
+    domain: Domain, people: Rows, anatomy: ModelStructure, fed: FedModel, *, ascending: bool = False
 ) -> Encoded:
     """Write a network over the space of a domain, divided by its constraints.
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from fairdesk.certify.certify import search
 from fairdesk.certify.counting.exhaustive import PointCounter
 from fairdesk.certify.domain.boxes import KEPT, Tree, Verdict
+from fairdesk.certify.domain.space import volumes
 from fairdesk.certify.layout import Layout, everyone_for, laid_out, lay_out_queried
 from fairdesk.certify.options import CertifyOptions, Stage
 from fairdesk.certify.proof.certificate import decoded, encoded
@@ -157,7 +158,7 @@ def _others(tree: Tree, layout: Layout, parts: int, own: int) -> NDArray[np.int6
     leaves = leaves[tree.verdict[leaves] == Verdict.UNDECIDED]
     left = 1.0 - tree.consistent[leaves] - tree.discriminatory[leaves]
     low, high = tree.boxes(leaves)
-    weight = (high - low + 1).astype(np.float64).prod(axis=1)
+    weight = volumes(low, high)
     if (population := layout.space.people) is not None:
         weight = population.masses(low, high)
         left = 1.0 - tree.people_consistent[leaves] - tree.people_discriminatory[leaves]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.boxes import Tree, Verdict, at_least
-from fairdesk.certify.domain.space import DENSER, Places, Space, sizes
+from fairdesk.certify.domain.space import DENSER, Places, Space, sizes, volumes
 
 Float64 = NDArray[np.float64]
 
@@ -404,7 +404,7 @@ class Refinery:
         started = self._clock()
         chosen = self._open(self._dense.take(_TOGETHER))
         low, high = self.tree.boxes(chosen)
-        points, density = _points(low, high), self._density(chosen, low, high)
+        points, density = volumes(low, high), self._density(chosen, low, high)
         together = np.cumsum(points)
         affordable = together <= max(counter.speed * _MOST_SECONDS, *points[:1], 0.0)
         now = affordable & (density >= least)
@@ -432,7 +432,7 @@ class Refinery:
         self._queue, self._dense, self._unseen = Queue(), Queue(), left[:0]
         while left.size:
             low, high = self.tree.boxes(left[-_MOST_AT_ONCE:])
-            points = _points(low, high)[::-1]
+            points = volumes(low, high)[::-1]
             if points[0] > _MOST_COUNTED:
                 axis = int((high[-1] - low[-1]).argmax())
                 cut = (low[-1, axis] + high[-1, axis]) // 2
@@ -450,7 +450,7 @@ class Refinery:
         """Return how many undecided people leaves, whose boxes are given, hold for each point."""
         tree = self.tree
         left = 1.0 - tree.people_consistent[nodes] - tree.people_discriminatory[nodes]
-        return self._people_masses(nodes, low, high) * left / _points(low, high)
+        return self._people_masses(nodes, low, high) * left / volumes(low, high)
 
     def _write_down(
         self, nodes: NDArray[np.int64], low: Places, high: Places, counter: Counter
@@ -470,7 +470,7 @@ class Refinery:
 
     def points(self, nodes: NDArray[np.int64]) -> float:
         """Count the points of boxes, about."""
-        return float(_points(*self.tree.boxes(nodes)).sum())
+        return float(volumes(*self.tree.boxes(nodes)).sum())
 
     def undecided_leaves(self) -> NDArray[np.int64]:
         """Return the leaves that are not decided, those of unclear roots among them."""
@@ -626,7 +626,7 @@ class Refinery:
     def _enqueue(self, nodes: NDArray[np.int64]) -> None:
         tree = self.tree
         low, high = tree.boxes(nodes)
-        points = _points(low, high)
+        points = volumes(low, high)
         weights = points * (1.0 - tree.consistent[nodes] - tree.discriminatory[nodes])
         people = self.space.people
         if self._people_first and people is not None:
@@ -665,8 +665,3 @@ class Refinery:
         self.consistent = self.discriminatory = 0
         self.people_consistent = self.people_discriminatory = self.people_off = 0.0
         self._resume()
-
-
-def _points(low: Places, high: Places) -> Float64:
-    """Return how many points boxes have, ``(B,)``."""
-    return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))

@@ -83,27 +83,14 @@ def proven(
     of_people : Course, optional
         Of the population, likewise.
     """
-    total, consistent, discriminatory = (
-        refinery.space.total,
-        refinery.consistent,
-        refinery.discriminatory,
-    )
-    of_domain = Proven(
-        of="domain",
-        attributes=attributes,
-        certified=share_down(consistent, total),
-        falsified=share_down(discriminatory, total),
-        undecided=share_up(total - consistent - discriminatory, total),
-        total=str(total),
-        certified_people=str(consistent),
-        falsified_people=str(discriminatory),
-        exact=0 < total == consistent + discriminatory,
+    of_domain = of_points(
+        *(attributes, refinery.space.total, refinery.consistent, refinery.discriminatory),
         boxes=refinery.boxes,
         seconds=seconds,
         margin=margin,
+        course=course,
         estimated=estimated,
-        course=course.points,
-        notes=tuple(notes),
+        notes=notes,
     )
     if refinery.space.people is None:
         return (of_domain,)
@@ -119,6 +106,39 @@ def proven(
         seconds=seconds,
         margin=margin,
         course=() if of_people is None else of_people.points,
+    )
+
+
+def of_points(
+    attributes: tuple[str, ...],
+    total: int,
+    consistent: int,
+    discriminatory: int,
+    *,
+    boxes: int,
+    seconds: float,
+    margin: float,
+    course: Course,
+    estimated: Estimated | None = None,
+    notes: Sequence[str] = (),
+) -> Proven:
+    """Return what is proven of a domain of so many points; the rest as of `proven`."""
+    return Proven(
+        of="domain",
+        attributes=attributes,
+        certified=share_down(consistent, total),
+        falsified=share_down(discriminatory, total),
+        undecided=share_up(total - consistent - discriminatory, total),
+        total=str(total),
+        certified_people=str(consistent),
+        falsified_people=str(discriminatory),
+        exact=0 < total == consistent + discriminatory,
+        boxes=boxes,
+        seconds=seconds,
+        margin=margin,
+        estimated=estimated,
+        course=course.points,
+        notes=tuple(notes),
     )
 
 

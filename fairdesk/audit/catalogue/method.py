@@ -80,18 +80,13 @@ PURPOSES = {
         "estimated",
     ),
     QuestionKind.RATES: Purpose(
-        "Measure group outcomes",
-        "How do outcomes differ between groups?",
-        "observed",
+        "Measure group outcomes", "How do outcomes differ between groups?", "observed"
     ),
     QuestionKind.DIAGNOSIS: Purpose(
-        "Diagnose the search",
-        "How reliable are searches by estimated gradients for this model?",
+        "Diagnose the search", "How reliable are searches by estimated gradients for this model?"
     ),
     QuestionKind.REPAIR: Purpose(
-        "Mitigate",
-        "Can retraining reduce what was found, and at what cost?",
-        "estimated",
+        "Mitigate", "Can retraining reduce what was found, and at what cost?", "estimated"
     ),
 }
 

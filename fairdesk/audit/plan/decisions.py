@@ -340,8 +340,7 @@ def _about_one(attribute: Attribute, column: Column) -> Iterator[Decision]:
         if len(values) <= BINS:
             how += f": {_listed(tuple(f'{value:,.10g}' for value in values))}"
         yield Decision(
-            f"“{name}” is a number and is tested {how}.",
-            {"attribute": name, "compared": values},
+            f"“{name}” is a number and is tested {how}.", {"attribute": name, "compared": values}
         )
 
 

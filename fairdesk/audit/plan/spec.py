@@ -6,11 +6,13 @@ import codecs
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -278,6 +280,18 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     constraints: tuple[str, ...] = ()
 
 
+T = TypeVar("T")
+_LIMITS = (
+    '{"age": [18, 90], "sex": ["female", "male"]}, or like {"attributes": {"loan": {"low": 0, '
+    '"high": 5000, "step": 50}, "county": {"role": "fixed"}}, "constraints": '
+    '["years_employed <= age - 14"]}.'
+)
+_COMPANIONS = (
+    '{"relationship": {"with": "sex", "values": {"Female": {"Husband": "Wife"}, "Male": {"Wife": '
+    '"Husband"}}}}. “fairdesk inspect --json” writes those that it finds in this form.'
+)
+
+
 def read_limits(path: Path) -> Limits:
     """Read limits from a JSON file.
 
@@ -289,28 +303,13 @@ def read_limits(path: Path) -> Limits:
     SpecError
         When the file cannot be read or is something else.
     """
-    with system_errors(SpecError, f"The domain file “{path}” cannot be read.", "Check its name."):
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    try:
-        return _decoded(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise SpecError(
-            f"The domain file “{path}” does not have the expected format.",
-            why=f"{error}.",
-            remedy=(
-                'The file must be JSON, like {"age": [18, 90], "sex": ["female", '
-                '"male"]}, or like {"attributes": {"loan": {"low": 0, "high": 5000, '
-                '"step": 50}, "county": {"role": "fixed"}}, "constraints": '
-                '["years_employed <= age - 14"]}.'
-            ),
-        ) from error
+    return _read(path, "domain file", _decoded, f"The file must be JSON, like {_LIMITS}")
 
 
 def _decoded(text: bytes) -> Limits:
     members = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     if members.keys() - {"attributes", "constraints"}:
-        attributes = msgspec.json.decode(text, type=Attributes)
-        return Limits(attributes)
+        return Limits(msgspec.json.decode(text, type=Attributes))
     try:
         return msgspec.json.decode(text, type=Limits)
     except msgspec.ValidationError as error:
@@ -329,21 +328,9 @@ def read_companions(path: Path) -> dict[str, CompanionValues]:
     SpecError
         When the file cannot be read or is something else.
     """
-    what = f"The file of companions “{path}” cannot be read."
-    with system_errors(SpecError, what, "Check its name."):
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    try:
-        return msgspec.json.decode(text, type=dict[str, CompanionValues])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise SpecError(
-            f"The file of companions “{path}” does not have the expected format.",
-            why=f"{error}.",
-            remedy=(
-                'The file must be JSON, like {"relationship": {"with": "sex", "values": {"Female": '
-                '{"Husband": "Wife"}, "Male": {"Wife": "Husband"}}}}. “fairdesk inspect --json” '
-                "writes those that it finds in this form."
-            ),
-        ) from error
+    decoder = msgspec.json.Decoder(dict[str, CompanionValues])
+    remedy = f"The file must be JSON, like {_COMPANIONS}"
+    return _read(path, "file of companions", decoder.decode, remedy)
 
 
 def read_terms(path: Path) -> dict[str, tuple[str, ...]]:
@@ -354,18 +341,18 @@ def read_terms(path: Path) -> dict[str, tuple[str, ...]]:
     SpecError
         When the file cannot be read, is something else, or has no category.
     """
-    with system_errors(
-        SpecError, f"The file of identity terms “{path}” cannot be read.", "Check its name."
-    ):
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    try:
-        terms = msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise SpecError(
-            f"The file of identity terms “{path}” does not have the expected format.",
-            why=f"{error}.",
-            remedy=_TERMS,
-        ) from error
+    decoder = msgspec.json.Decoder(dict[str, tuple[str, ...]])
+    terms = _read(path, "file of identity terms", decoder.decode, _TERMS)
     if not terms:
         raise SpecError(f"The file of identity terms “{path}” has no category.", remedy=_TERMS)
     return terms
+
+
+def _read(path: Path, what: str, decode: Callable[[bytes], T], remedy: str) -> T:
+    with system_errors(SpecError, f"The {what} “{path}” cannot be read.", "Check its name."):
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    try:
+        return decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        what = f"The {what} “{path}” does not have the expected format."
+        raise SpecError(what, why=f"{error}.", remedy=remedy) from error

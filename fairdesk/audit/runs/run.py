@@ -74,6 +74,24 @@ def run(worker: Worker, store: Store, spec: RunSpec) -> Iterator[RunState]:
     yield keeper.state
 
 
+_REMOVE = "Remove the maximum distance."
+_OF_GROUPS = (
+    "A maximum distance does not apply to group methods: they test data rows, slightly perturbed."
+)
+#: Why a method cannot be kept near the data, and what to do, by what it answers.
+_WITHOUT_DISTANCE = {
+    **dict.fromkeys(ABOUT_GROUPS, (_OF_GROUPS, _REMOVE)),
+    QuestionKind.PROOF: (
+        "Certification covers the whole input domain, not only instances near the data.",
+        "Remove the maximum distance, or narrow the ranges instead.",
+    ),
+    QuestionKind.REPAIR: (
+        "A mitigation is measured on the whole input domain, not only on instances near the data.",
+        _REMOVE,
+    ),
+}
+
+
 def check_run(run: RunSpec, audit: AuditSpec) -> None:
     """Refuse a run that cannot begin.
 
@@ -83,11 +101,10 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
         When there is no such method, it is off for the model or the domain, its options do not
         fit, or its budget is nought.
     """
-    options = parse_options(run.method, run.options)
-    if unfit := method_named(run.method).unfit(options, audit.model, audit.mapping):
+    method, options = method_named(run.method), parse_options(run.method, run.options)
+    if unfit := method.unfit(options, audit.model, audit.mapping):
         raise SpecError(unfit, setting="options")
-    text = bool(run.text)
-    if off := why_off(method_named(run.method), audit.model, audit.domain, text=text):
+    if off := why_off(method, audit.model, audit.domain, text=bool(run.text)):
         raise SpecError(off, remedy="Choose another method.", setting="method")
     budget = run.budget
     limits = (budget.seconds, "seconds"), (budget.queries, "rows"), (budget.idle, "idle seconds")
@@ -106,33 +123,15 @@ def check_run(run: RunSpec, audit: AuditSpec) -> None:
             setting="shards",
         )
     check_rules(run, audit.domain)
-    if run.plausible and not method_named(run.method).seeks:
+    if run.plausible and not method.seeks:
         raise SpecError(
-            f"“{method_named(run.method).title}” cannot be kept to plausible pairs: only searches "
+            f"“{method.title}” cannot be kept to plausible pairs: only searches "
             "for discriminatory pairs can.",
             remedy="Run it without plausibility.",
             setting="plausible",
         )
-    if run.max_distance is not None and method_named(run.method).answers in ABOUT_GROUPS:
-        raise SpecError(
-            "A maximum distance does not apply to group methods: they test data rows, "
-            "slightly perturbed.",
-            remedy="Remove the maximum distance.",
-            setting="max_distance",
-        )
-    if run.max_distance is not None and method_named(run.method).answers is QuestionKind.PROOF:
-        raise SpecError(
-            "Certification covers the whole input domain, not only instances near the data.",
-            remedy="Remove the maximum distance, or narrow the ranges instead.",
-            setting="max_distance",
-        )
-    if run.max_distance is not None and method_named(run.method).answers is QuestionKind.REPAIR:
-        raise SpecError(
-            "A mitigation is measured on the whole input domain, not only on instances near "
-            "the data.",
-            remedy="Remove the maximum distance.",
-            setting="max_distance",
-        )
+    if run.max_distance is not None and (apart := _WITHOUT_DISTANCE.get(method.answers)):
+        raise SpecError(apart[0], remedy=apart[1], setting="max_distance")
     if run.max_distance is not None and not 0 <= run.max_distance <= 1:
         raise SpecError(
             f"{run.max_distance:g} is not a valid maximum distance to the nearest data row.",

@@ -113,10 +113,7 @@ class Counts:
         if start >= stop:
             return None
         run = msgspec.structs.replace(
-            self._run,
-            budget=Budget(),
-            shards=0,
-            shard=ShardRange(start, stop, wanted.stage),
+            self._run, budget=Budget(), shards=0, shard=ShardRange(start, stop, wanted.stage)
         )
         shard = Shard(self._dealt, run, self._inputs)
         self._next, self._dealt = stop, self._dealt + 1

@@ -15,13 +15,12 @@ from fairdesk.audit.store.pair import (
     FOUND,
     MARKED,
     WEIGHED,
-    Count,
     Pair,
     found_values,
     of_kind,
     orderable,
 )
-from fairdesk.audit.store.records import PairQuery
+from fairdesk.audit.store.records import Count, PairQuery
 from fairdesk.errors import StoreError
 from fairdesk.results.events import Found, Rows
 

@@ -12,11 +12,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from fairdesk.audit.store.records import Count
 from fairdesk.individual.realism.pair_plausibility import Plausibility
 from fairdesk.models.model import favourable_scores, labels
 from fairdesk.results.events import Found
 
-Count = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Mark = Literal["", "flagged", "dismissed"]
 Codes = TypeVar("Codes")
@@ -267,8 +267,7 @@ class Pair(Compared[NDArray[np.float64]], frozen=True):
         ),
     ]
     note: Annotated[
-        str,
-        PairField(kind="text", column="TEXT NOT NULL DEFAULT ''", marked=True, export="note"),
+        str, PairField(kind="text", column="TEXT NOT NULL DEFAULT ''", marked=True, export="note")
     ]
 
     def brought(self, minimal: MinimalPair) -> "Pair":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -10,6 +10,7 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.repeatability import Repeatability
 from fairdesk.results.events import Metric
 
+Count = Annotated[int, msgspec.Meta(ge=0)]
 TemplateKey = Literal["plain", "ll144", "annex-iv", "model-card"]
 Paper = Literal["a4", "us-letter"]
 #: What is shown of single people: everything; only invented people; values in bands.
@@ -122,17 +123,17 @@ class RunRecord(msgspec.Struct, frozen=True):
 
     id: int
     spec: RunSpec
-    state: str
+    state: Literal["running", "stopped", "done", "failed"]
     message: str
     started: str
     ended: str
     elapsed: float
-    tried: int
-    found: int
-    queries: int
+    tried: Count
+    found: Count
+    queries: Count
     seconds: dict[str, float]
     sufficient_alone: tuple[int, ...]
-    rejected: int = 0
+    rejected: Count = 0
     figures: tuple[Metric, ...] = ()
 
     @property

@@ -7,7 +7,7 @@ import sqlite3
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -18,10 +18,10 @@ from fairdesk.audit.plan.labels import why_wrong
 from fairdesk.audit.plan.spec import RunSpec, now, versions
 from fairdesk.audit.store import digests
 from fairdesk.audit.store.file import MISFITS, AuditFile, json_text, moment
-from fairdesk.audit.store.pair import Count
 from fairdesk.audit.store.records import (
     AuditStarted,
     Choice,
+    Count,
     Details,
     Exported,
     ExportedFile,
@@ -51,11 +51,6 @@ from fairdesk.results.mitigation import Augmented, Retrained
 
 #: How a run ended that was cut off.
 _CLOSED = "FairDesk was closed or ended while it ran."
-#: What the columns of a run hold.
-_RunState = Literal["running", "stopped", "done", "failed"]
-_RunRow = tuple[
-    str, str, str, int, _RunState, str, str, str, float, Count, Count, Count, Count, str
-]
 #: Names of members that figures in older audits have, and those in use.
 _FORMER = {"whom": "instances", "rule_sets": "subgroups"}
 
@@ -185,46 +180,33 @@ class Runs(AuditFile):
 
     def runs(self) -> list[RunRecord]:
         """Return all runs, in the order of their beginning."""
-        rows = self._all(
-            "SELECT spec, seconds, sufficient_alone, id, state, message, started, ended, elapsed,"
-            " tried, found, queries, rejected, figures FROM run ORDER BY id"
-        )
-        return [self._readable(row) for row in rows]
+        names = RunRecord.__struct_fields__
+        rows = self._all(f"SELECT {', '.join(names)} FROM run ORDER BY id")  # noqa: S608 - our own
+        return [self._run(dict(zip(names, row, strict=True))) for row in rows]
 
-    def _readable(self, row: tuple[Any, ...]) -> RunRecord:
+    def _run(self, row: dict[str, Any]) -> RunRecord:
+        number = row["id"]
         try:
-            return self._run(msgspec.convert(row, type=_RunRow))
+            row["figures"] = _renamed(msgspec.convert(row["figures"], str))
+            row |= {
+                name: msgspec.json.decode(msgspec.convert(row[name], str))
+                for name in ("spec", "seconds", "sufficient_alone", "figures")
+            }
+            record = msgspec.convert(row, RunRecord)
+            moment(record.started)
+            if record.ended:
+                moment(record.ended)
+            if len(record.sufficient_alone) != len(self.spec.domain.protected):
+                raise ValueError("its protected attributes are different")
         except (*MISFITS, KeyError) as error:
             raise StoreError(
-                f"Run {row[3]} of the audit “{self.path}” cannot be read.",
+                f"Run {number} of the audit “{self.path}” cannot be read.",
                 why=f"It contains something that FairDesk never writes: {error}.",
                 remedy="Use a copy of the audit from before it was changed or damaged.",
             ) from error
-
-    def _run(self, row: Any) -> RunRecord:  # noqa: ANN401 - a `_RunRow`
-        spec, seconds, sufficient_alone, *others, figures = row
-        id_, state, message, started, ended, elapsed, tried, found, queries, rejected = others
-        record = RunRecord(
-            id=id_,
-            spec=msgspec.json.decode(spec, type=RunSpec),
-            state=state,
-            message=message,
-            started=moment(started),
-            ended=moment(ended) if ended else "",
-            elapsed=elapsed,
-            tried=tried,
-            found=found,
-            queries=queries,
-            seconds=msgspec.json.decode(seconds, type=dict[str, float]),
-            sufficient_alone=msgspec.json.decode(sufficient_alone, type=tuple[int, ...]),
-            rejected=rejected,
-            figures=msgspec.json.decode(_renamed(figures), type=tuple[Metric, ...]),
-        )
-        if len(record.sufficient_alone) != len(self.spec.domain.protected):
-            raise ValueError("its protected attributes are different")
         if not _title(record.spec.method):
             raise StoreError(
-                f"Run {id_} of the audit “{self.path}” has a method that this FairDesk version "
+                f"Run {number} of the audit “{self.path}” has a method that this FairDesk version "
                 "does not support.",
                 why=f"It is called “{record.spec.method}”.",
                 remedy="Install the newest FairDesk, or use a copy from before it was changed.",

@@ -39,13 +39,7 @@ from fairdesk.results.individual import (
     ValueChanges,
 )
 from fairdesk.results.mitigation import Augmented, Repair, Retrained, Trial
-from fairdesk.results.proofs import (
-    NeighbourhoodCounts,
-    PairShare,
-    Proven,
-    ProvenRates,
-    Region,
-)
+from fairdesk.results.proofs import NeighbourhoodCounts, PairShare, Proven, ProvenRates, Region
 from fairdesk.results.subgroups import LinearGroup, RuleSearchSummary, RuleSet, TermRate
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.domain.encoded import Encoded
 from fairdesk.certify.layout import network_over
-from fairdesk.certify.proof.certificate import share_down, share_up
-from fairdesk.certify.results import Course
+from fairdesk.certify.proof.certificate import share_down
+from fairdesk.certify.results import Course, of_points
 from fairdesk.data.domain.domain import Domain
 from fairdesk.errors import SpecError
 from fairdesk.individual.engine.context import SearchContext
@@ -103,28 +103,16 @@ class Tally:
 
     def figure(self, notes: Sequence[str] = ()) -> Proven:
         """Return what is proven of the domain."""
-        total, consistent, discriminatory = (
-            self._total,
-            self._consistent,
-            self._discriminatory,
-        )
-        certified, falsified = share_down(consistent, total), share_down(discriminatory, total)
+        proven = (self._total, self._consistent, self._discriminatory)
+        certified, falsified = (share_down(each, self._total) for each in proven[1:])
         self._course.add(self.seconds, certified, falsified)
-        return Proven(
-            of="domain",
-            attributes=self._names,
-            certified=certified,
-            falsified=falsified,
-            undecided=share_up(total - consistent - discriminatory, total),
-            total=str(total),
-            certified_people=str(consistent),
-            falsified_people=str(discriminatory),
-            exact=0 < total == consistent + discriminatory,
+        return of_points(
+            *(self._names, *proven),
             boxes=self.boxes,
             seconds=self.seconds,
             margin=self.margin,
-            course=self._course.points,
-            notes=tuple(notes),
+            course=self._course,
+            notes=notes,
         )
 
 

@@ -27,11 +27,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.baselines.common import (
-    Tally,
-    compared_in,
-    network_of,
-)
+from fairdesk.certify.baselines.common import Tally, compared_in, network_of
 from fairdesk.certify.baselines.solver import Answer, Inquiry, bounds_of, refuse_curves
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded

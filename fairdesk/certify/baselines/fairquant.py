@@ -27,12 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.baselines.common import (
-    Tally,
-    compared_in,
-    network_of,
-    reported,
-)
+from fairdesk.certify.baselines.common import Tally, compared_in, network_of, reported
 from fairdesk.certify.baselines.solver import PIECEWISE, bounds_of
 from fairdesk.certify.counting.exhaustive import decisions
 from fairdesk.certify.domain.encoded import Encoded

@@ -221,12 +221,7 @@ class _Questions:
     """
 
     def __init__(
-        self,
-        space: Space,
-        anatomy: ModelStructure,
-        fed: FedModel,
-        columns: Columns,
-        forest: Forest,
+        self, space: Space, anatomy: ModelStructure, fed: FedModel, columns: Columns, forest: Forest
     ) -> None:
         self._space, self._anatomy, self._fed = space, anatomy, fed
         self._columns, self._forest = columns, forest
@@ -352,12 +347,7 @@ class _Questions:
         self.known[nodes] = np.where(second < 0, 0, np.where(first >= count - 1, 1, -1))
 
     def _close_gap(
-        self,
-        nodes: NDArray[np.intp],
-        first: Numbers,
-        second: Numbers,
-        column: int,
-        axis: int,
+        self, nodes: NDArray[np.intp], first: Numbers, second: Numbers, column: int, axis: int
     ) -> None:
         """Look at the places between ``first`` and ``second``, and bring these together."""
         near = second - first

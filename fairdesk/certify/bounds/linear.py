@@ -421,11 +421,7 @@ class LinearExaminer:
         return float(self._slopes[axis]) if term is None else term
 
     def shares_of(
-        self,
-        low: Places,
-        high: Places,
-        given: Float64,
-        limits: tuple[float, float, float, float],
+        self, low: Places, high: Places, given: Float64, limits: tuple[float, float, float, float]
     ) -> tuple[float, float, float]:
         """Return which shares of a box's mass the axes' terms put above, below and between limits.
 

@@ -251,8 +251,7 @@ class LinearRates:
         for b, member in enumerate(members.tolist()):
             limit = -self._examiner.added(member)
             over[b], under[b], _ = self._examiner.shares_of(
-                *(low[b], high[b], self._given[combination]),
-                (limit + near, limit - near, 0.0, 0.0),
+                *(low[b], high[b], self._given[combination]), (limit + near, limit - near, 0.0, 0.0)
             )
         under = np.minimum(under, 1.0 - over)
         nowhere = np.full(len(low), -1, dtype=np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairdesk.certify.counting.exhaustive import decisions
-from fairdesk.certify.domain.space import Places, Space
+from fairdesk.certify.domain.space import Places, Space, volumes
 from fairdesk.certify.refine import Refinery, Steps
 from fairdesk.data.domain.domain import Domain
 from fairdesk.individual.engine.context import SearchContext
@@ -71,7 +71,7 @@ def remainder(
     """
     space, tree = refinery.space, refinery.tree
     leaves = refinery.undecided_leaves()
-    points = np.concatenate([np.empty(0), *(_points(*tree.boxes(part)) for part in _parts(leaves))])
+    points = np.concatenate([np.empty(0), *(volumes(*tree.boxes(part)) for part in _parts(leaves))])
     if not leaves.size:
         return None
     combinations = space.may_be.shape[1]
@@ -192,7 +192,3 @@ def have_comparison(domain: Domain, rows: Rows) -> NDArray[np.bool_]:
 
 def _parts(leaves: NDArray[np.int64]) -> list[NDArray[np.int64]]:
     return [leaves[start : start + _LEAVES] for start in range(0, len(leaves), _LEAVES)]
-
-
-def _points(low: Places, high: Places) -> Float64:
-    return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.certify.domain.space import Places, Space, sizes
+from fairdesk.certify.domain.space import Places, Space, sizes, volumes
 from fairdesk.data.domain.domain import Domain
 
 Nodes = NDArray[np.int64]
@@ -205,7 +205,7 @@ class Tree:
             if not inner.size:
                 return
             pairs = [(each, *self.boxes(each)) for each in (one, one + 1)]
-            points = [(high - low + 1).astype(np.float64).prod(axis=1) for _, low, high in pairs]
+            points = [volumes(low, high) for _, low, high in pairs]
             known = [self._known(each) for each, _, _ in pairs]
             left = sum(
                 count * (1.0 - own[0] - own[1]) for count, own in zip(points, known, strict=True)

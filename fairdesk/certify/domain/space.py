@@ -615,3 +615,8 @@ def sizes(low: Places, high: Places) -> list[int]:
     for part in parts[1:]:
         totals = list(map(int.__mul__, totals, part.tolist()))
     return totals
+
+
+def volumes(low: Places, high: Places) -> NDArray[np.float64]:
+    """Count the points of boxes, ``(B,)``; rounded where there are more than 2 ** 53."""
+    return np.asarray((high - low + 1).astype(np.float64).prod(axis=1))

@@ -332,11 +332,7 @@ def pack(
 
 
 def about(
-    header: Header,
-    card: ModelCard,
-    mapping: FedBy,
-    domain: Domain,
-    versions: dict[str, str],
+    header: Header, card: ModelCard, mapping: FedBy, domain: Domain, versions: dict[str, str]
 ) -> Header:
     """Return a header with the auditor's own model, mapping, domain and versions."""
     return msgspec.structs.replace(

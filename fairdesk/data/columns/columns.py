@@ -238,10 +238,7 @@ def typed_texts(name: str, texts: Texts, dialect: Dialect) -> tuple[Column, NDAr
     gone = texts.among({"", *dialect.tokens(name)})
     tally = texts.tally(gone)
     column = Column(
-        name,
-        Kind.IGNORED,
-        missing_token=commonest(tally),
-        missing_texts=missing_texts(tally),
+        name, Kind.IGNORED, missing_token=commonest(tally), missing_texts=missing_texts(tally)
     )
     lookup = np.full(len(texts), np.nan)
     reading = dialect.reading(name)

@@ -271,9 +271,7 @@ def _exclusive(flags: Sequence[Flags]) -> bool:
 
 
 def with_groups(
-    columns: tuple[Column, ...],
-    codes: NDArray[np.float64],
-    groups: Mapping[str, tuple[str, ...]],
+    columns: tuple[Column, ...], codes: NDArray[np.float64], groups: Mapping[str, tuple[str, ...]]
 ) -> tuple[tuple[Column, ...], NDArray[np.float64]]:
     """Add to a table one column for each attribute that is in several columns.
 

@@ -381,9 +381,7 @@ class Domain(msgspec.Struct, frozen=True, dict=True):
     def with_proposed(self) -> Domain:
         """The same domain as if the proposed companions were confirmed."""
         support = msgspec.structs.replace(
-            self.support,
-            companions=(*self.support.companions, *self.support.proposed),
-            proposed=(),
+            self.support, companions=(*self.support.companions, *self.support.proposed), proposed=()
         )
         return Domain(self.attributes, self.constraints, self.determined, self.unseen, support)
 

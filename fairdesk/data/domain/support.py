@@ -282,10 +282,7 @@ def _absent(
 
 
 def _follows(
-    ways: Sequence[tuple[_Side, _Side]],
-    rows: Rows,
-    table: Table,
-    following: list[Dependence],
+    ways: Sequence[tuple[_Side, _Side]], rows: Rows, table: Table, following: list[Dependence]
 ) -> AbsentCombination | None:
     """Return that one of two attributes follows from the other, where every row says so.
 

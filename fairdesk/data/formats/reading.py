@@ -71,8 +71,7 @@ def read_table(
     """
     if dialect is not None and dialect.decimal not in (".", ","):
         raise DataError(
-            f"“{dialect.decimal}” cannot be a decimal mark.",
-            remedy="Choose a point or a comma.",
+            f"“{dialect.decimal}” cannot be a decimal mark.", remedy="Choose a point or a comma."
         )
     watching = _Watching(watch)
     if path.is_dir() or (path.is_file() and is_large(path)):

@@ -334,12 +334,7 @@ def people_proven_again(
     again = partial(prove, of="people")
     try:
         came = check_again(
-            claims,
-            Points(header, predict),
-            again,
-            rng,
-            seconds=seconds,
-            everything=everything,
+            claims, Points(header, predict), again, rng, seconds=seconds, everything=everything
         )
     except SpecError as error:
         return Check(name, remarks=(str(error),))
