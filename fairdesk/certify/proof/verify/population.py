@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import NamedTuple
 
@@ -448,35 +448,79 @@ class _Proof:
         return Check(name, len(chosen), len(messages), 0, tuple(messages[:MOST_MESSAGES]))
 
     def shares(self, points: Points, sample: int, rng: np.random.Generator) -> Check:
-        """Draw people from leaves of which a share is proven, and see whether that contradicts it.
-
-        As `fairdesk.certify.proof.verify.verify` does of combinations.
-        """
-        name = "Shares of the population in undecided regions, compared with random samples"
+        """Draw people from leaves of which a share is proven, and see what contradicts it."""
         some = self._shared
-        if not len(some):
-            return Check(name, remarks=("There are no such regions.",))
-        weight = self._masses[some] / self._masses[some].sum()
-        drawn = rng.choice(len(some), size=sample, p=weight)
-        groups = [("all regions together", drawn, weight @ self.stated[some])]
-        for i in np.argsort(-weight, kind="stable")[:_SINGLE].tolist():
-            own = np.full(min(sample, _POINTS), i)
-            groups.append((f"region {self._nodes[some[i]]}", own, self.stated[some[i]]))
-        messages, tried = [], 0
-        level = _CHANCE / (2 * len(groups))
-        for where, chosen, stated in groups:
+
+        def differ(chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
             low, high, _ = self._tree.boxes(self._nodes[some[chosen]])
-            differ = points.differ(self._people.draw(low, high, rng))
-            tried += len(differ)
-            hits = int(differ.sum()), int((~differ).sum())
-            for what, against, share in zip(
-                ("certified", "falsified"), hits, stated.tolist(), strict=True
-            ):
-                least, _ = clopper_pearson(against, len(differ), 1 - 2 * level)
-                if float(least) > 1 - share + _ROUNDING:
-                    messages.append(
-                        f"In {where} at least {percent_digits(share, 4)} % of the population is "
-                        f"stated to be {what}; {against:,} of {len(differ):,} drawn at random "
-                        "are not."
-                    )
-        return Check(name, tried, len(messages), 0, tuple(messages[:MOST_MESSAGES]))
+            return points.differ(self._people.draw(low, high, rng))
+
+        return shares_check(
+            "Shares of the population in undecided regions, compared with random samples",
+            Stated(self._nodes[some], self._masses[some], self.stated[some]),
+            differ,
+            sample=sample,
+            rng=rng,
+        )
+
+
+class Stated(NamedTuple):
+    """What regions state of themselves.
+
+    Attributes
+    ----------
+    nodes : NDArray[np.intp]
+        Their nodes.
+    weights : NDArray[np.float64]
+        How likely a point of all of them is one of each, up to a factor.
+    shares : NDArray[np.float64]
+        ``(B, 2)``; which share of each is certified at least, and which falsified.
+    """
+
+    nodes: NDArray[np.intp]
+    weights: Float64
+    shares: Float64
+
+
+def shares_check(
+    name: str,
+    stated: Stated,
+    differ: Callable[[NDArray[np.intp]], NDArray[np.bool_]],
+    *,
+    sample: int,
+    rng: np.random.Generator,
+) -> Check:
+    """Hold shares that are stated of regions against points drawn from these.
+
+    All of them together, each by its weight, and the heaviest one by one. One is refuted where the
+    exact one-sided interval (Clopper and Pearson) of what is found leaves no room for what is
+    stated; so seldom that it happens by chance to one of all these at most once in ten thousand
+    times. `differ` draws a point of each of the regions it is given, by their places in `stated`,
+    and tells whether its decision changes.
+    """
+    nodes, weights, shares = stated
+    if not len(nodes):
+        return Check(name, remarks=("There are no such regions.",))
+    likely = weights / weights.sum()
+    drawn = rng.choice(len(nodes), size=sample, p=likely)
+    groups = [("all regions together", drawn, likely @ shares)]
+    groups += [
+        (f"region {nodes[i]}", np.full(min(sample, _POINTS), i), shares[i])
+        for i in np.argsort(-likely, kind="stable")[:_SINGLE].tolist()
+    ]
+    messages, tried = [], 0
+    level = _CHANCE / (2 * len(groups))
+    for where, chosen, least_shares in groups:
+        found = differ(chosen)
+        tried += len(found)
+        against = int(found.sum()), int((~found).sum())
+        for what, hits, share in zip(
+            ("certified", "falsified"), against, least_shares.tolist(), strict=True
+        ):
+            least, _ = clopper_pearson(hits, len(found), 1 - 2 * level)
+            if float(least) > 1 - share + _ROUNDING:
+                messages.append(
+                    f"In {where} at least {percent_digits(share, 4)} % is stated to be {what}; "
+                    f"{hits:,} of {len(found):,} drawn at random are not."
+                )
+    return Check(name, tried, len(messages), remarks=tuple(messages[:MOST_MESSAGES]))

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fairdesk.certify.domain.space import Places
 from fairdesk.certify.proof.certificate import (
@@ -36,20 +37,19 @@ from fairdesk.certify.proof.certificate import (
 )
 from fairdesk.certify.proof.reproof_check import Claims, Reprove, check_again, stated_shares
 from fairdesk.certify.proof.verify.contents import LeafContents, Tree, domain_check
-from fairdesk.certify.proof.verify.population import people_proven_again, population_checks
+from fairdesk.certify.proof.verify.population import (
+    Stated,
+    people_proven_again,
+    population_checks,
+    shares_check,
+)
 from fairdesk.certify.proof.verify.rates import rate_checks, rate_regions
 from fairdesk.certify.proof.verify.statements import KINDS, MOST_MESSAGES, Check, statements_check
 from fairdesk.errors import SpecError
-from fairdesk.individual.shares.tally import clopper_pearson
 from fairdesk.results.events import Rows
-from fairdesk.results.proofs import percent_digits
 
-#: So unlikely it is that chance alone refutes a true certificate.
-_CHANCE = 1e-4
 #: Leaves with a count or a share and at most so many points are counted, and so many of them.
 _SMALL, _RECOUNTED = 4_096, 200
-#: So many undecided leaves are looked at one by one, with so many points each.
-_SINGLE, _POINTS = 20, 200
 #: Rows sent to the model at once, and in all, at most.
 _AT_ONCE, _MOST_ROWS = 50_000, 4_000_000
 #: So many provers share the time, each as much as any other: of regions, of the population in
@@ -301,47 +301,22 @@ class _Proof:
         return Check(name, tried, len(messages), remarks=tuple(messages[:MOST_MESSAGES]))
 
     def shares(self, sample: int, rng: np.random.Generator) -> Check:
-        """Draw from leaves of which a share is proven, and see whether that contradicts it.
-
-        All of them together, each point as likely as any other, and the heaviest one by one. One
-        is refuted where the exact one-sided interval (Clopper and Pearson) of what is found leaves
-        no room for what is stated; so seldom that it happens by chance to one of all these at
-        most once in ten thousand times.
-        """
-        name = "Shares in undecided regions, compared with random samples"
+        """Draw from leaves of which a share is proven, and see whether that contradicts it."""
         nodes, sizes = self._nodes[UNDECIDED], self._sizes[UNDECIDED]
-        stated = {each: self._arrays[each][nodes] for each in ("consistent", "discriminatory")}
-        read_state = np.flatnonzero((stated["consistent"] > 0) | (stated["discriminatory"] > 0))
-        nodes, sizes = nodes[read_state], sizes[read_state]
-        stated = {each: values[read_state] for each, values in stated.items()}
-        if not len(nodes):
-            return Check(name, remarks=("There are no such regions.",))
-        weight = sizes / sizes.sum()
-        n = self._affordable(sample)
-        drawn = rng.choice(len(nodes), size=n, p=weight)
-        together = {each: float(weight @ values) for each, values in stated.items()}
-        groups = [("all regions together", drawn, together)]
-        for i in np.argsort(-weight, kind="stable")[:_SINGLE].tolist():
-            own = {each: float(values[i]) for each, values in stated.items()}
-            groups.append((f"region {nodes[i]}", np.full(min(n, _POINTS), i), own))
-        messages, tried = [], 0
-        level = _CHANCE / (2 * len(groups))
-        for where, chosen, least_shares in groups:
-            low, high, _ = self._tree.boxes(nodes[chosen])
-            discriminatory = self._points.differ(rng.integers(low, high, endpoint=True))
-            tried += len(discriminatory)
-            for what, hits, other in (
-                ("consistent", int(discriminatory.sum()), "discriminatory"),
-                ("discriminatory", int((~discriminatory).sum()), "consistent"),
-            ):
-                least, _ = clopper_pearson(hits, len(discriminatory), 1 - 2 * level)
-                share = least_shares[what]
-                if float(least) > 1 - share + 1e-9:
-                    messages.append(
-                        f"In {where} at least {percent_digits(share, 4)} % are stated to be "
-                        f"{what}; of {len(discriminatory):,} drawn at random {hits:,} are {other}."
-                    )
-        return Check(name, tried, len(messages), remarks=tuple(messages[:MOST_MESSAGES]))
+        stated = stated_shares(self._arrays, nodes, sizes)
+        some = np.flatnonzero((stated > 0.0).any(axis=1))
+
+        def differ(chosen: NDArray[np.intp]) -> NDArray[np.bool_]:
+            low, high, _ = self._tree.boxes(nodes[some[chosen]])
+            return self._points.differ(rng.integers(low, high, endpoint=True))
+
+        return shares_check(
+            "Shares in undecided regions, compared with random samples",
+            Stated(nodes[some], sizes[some], stated[some]),
+            differ,
+            sample=self._affordable(sample),
+            rng=rng,
+        )
 
     def people(self, people: Rows, rng: np.random.Generator) -> Check:
         """Query the model about real people who are in boxes of one kind."""
