@@ -4,15 +4,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
 import numpy as np
-from numba import njit
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.compiler_machinery import PassManager
+from numba.core.datamodel import DataModelManager
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typing.templates import AttributeTemplate, Signature
+from numba.extending import (
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    models,
+    register_model,
+)
 from numpy.typing import NDArray
 
 import fairdesk
@@ -110,3 +124,55 @@ def typed(number: int) -> int:
 
 ZERO: Final = typed(0)
 ONE: Final = typed(1)
+
+
+class _Shared(types.Type):
+    """The place of a tuple of arrays, which is handed on in one word."""
+
+    def __init__(self, of: types.BaseNamedTuple) -> None:
+        self.of = of
+        super().__init__(f"shared({of})")
+
+    def field(self, name: str) -> tuple[int, types.Type, bool]:
+        """Return where a field is, its type, and whether it is a tuple too."""
+        at = self.of.fields.index(name)
+        nested = isinstance(self.of.types[at], types.BaseNamedTuple)
+        return at, _Shared(self.of.types[at]) if nested else self.of.types[at], nested
+
+
+@register_model(_Shared)
+class _Place(models.PrimitiveModel):
+    def __init__(self, manager: DataModelManager, kind: _Shared) -> None:
+        super().__init__(manager, kind, manager.lookup(kind.of).get_value_type().as_pointer())
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = _Shared
+
+    def generic_resolve(self, kind: _Shared, name: str) -> types.Type:
+        return kind.field(name)[1]
+
+
+@lower_getattr_generic(_Shared)
+def _field(
+    context: BaseContext, builder: ir.IRBuilder, kind: _Shared, place: ir.Value, name: str
+) -> ir.Value:
+    at, of, nested = kind.field(name)
+    field = cgutils.gep_inbounds(builder, place, 0, at)
+    return field if nested else impl_ret_borrowed(context, builder, of, builder.load(field))
+
+
+@intrinsic
+def shared(_: object, of: types.BaseNamedTuple) -> tuple[Signature, Callable[..., ir.Value]]:
+    """Return the place of a tuple that the caller was given, to hand that on to parts.
+
+    A tuple itself is taken apart at each call, into seven words for an array.
+    """
+
+    def put_down(
+        _: object, builder: ir.IRBuilder, _of: Signature, given: Sequence[ir.Value]
+    ) -> ir.Value:
+        return cgutils.alloca_once_value(builder, given[0])
+
+    return _Shared(of)(of), put_down

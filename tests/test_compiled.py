@@ -6,6 +6,7 @@ import ast
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from numba import njit, types
 from numba.core.registry import CPUDispatcher
 
 from fairdesk.audit.sandbox.kernel_cache import MODULES, PARTS
-from fairdesk.compiled import ONE, ZERO, inner, outer, put
+from fairdesk.compiled import ONE, ZERO, inner, outer, put, shared
 
 
 def is_part(thing: object) -> bool:
@@ -68,6 +69,44 @@ def test_a_part_is_compiled_once_for_all_that_call_it():
         assert made.library.get_pointer_to_function(made.fndesc.llvm_func_name) == 0
     (made,) = whole.overloads.values()
     assert made.library.get_pointer_to_function(made.fndesc.llvm_func_name) != 0
+
+
+class Inside(NamedTuple):
+    at: int
+    numbers: np.ndarray
+
+
+class Outside(NamedTuple):
+    by: float
+    inside: Inside
+    table: np.ndarray
+
+
+def test_a_tuple_is_handed_on_by_its_place():
+    @inner()
+    def add(inside, by):
+        for i in range(inside.numbers.size):
+            inside.numbers[i] += by + inside.at
+
+    @inner()
+    def both(given):
+        add(given.inside, given.by)
+        given.table[0, 1] = given.inside.numbers[0]
+
+    one = types.NamedTuple([types.int64, types.float64[::1]], Inside)
+    two = types.NamedTuple([types.float64, one, types.float64[:, ::1]], Outside)
+
+    @outer(types.void(two))
+    def whole(given):
+        given = shared(given)
+        for _ in range(2):
+            both(given)
+
+    numbers, table = np.zeros(3), np.zeros((1, 2))
+    whole(Outside(0.5, Inside(1, numbers), table))
+    assert numbers.tolist() == [3.0, 3.0, 3.0]
+    assert table.tolist() == [[0.0, 3.0]]
+    assert [len(each.overloads) for each in (add, both)] == [1, 1]
 
 
 def test_an_error_in_a_part_is_raised():

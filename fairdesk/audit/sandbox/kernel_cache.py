@@ -32,9 +32,7 @@ MODULES = (
     "fairdesk.models.dense.forward",
     "fairdesk.certify.domain.population_kernels",
     "fairdesk.individual.engine.kernels",
-    "fairdesk.certify.bounds.count_kernels",
     "fairdesk.certify.bounds.tree_kernels",
-    "fairdesk.certify.bounds.tree_tails",
     "fairdesk.population.row_kernels",
     "fairdesk.models.boosting.kernels",
     "fairdesk.individual.surrogates.tree_kernels",
@@ -51,6 +49,8 @@ BESIDE = MODULES[-3:]
 PARTS = (
     "fairdesk.compiled",
     "fairdesk.models.dense.simd",
+    "fairdesk.certify.bounds.count_kernels",
+    "fairdesk.certify.bounds.tree_tails",
     "fairdesk.certify.bounds.dense.state",
     "fairdesk.certify.bounds.dense.activations",
     "fairdesk.certify.bounds.dense.intervals",

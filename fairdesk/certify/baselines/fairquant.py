@@ -158,13 +158,14 @@ class _Walk:
         stack.low[0], stack.high[0], stack.marks[0] = low, high, 0
         sampler = kernels.SAMPLERS.index(options.sampler)
         sampling = kernels.Sampling(sampler, *self._scale, low, high, self._random)
-        state = np.array([1, 0, self._numbers(root)], dtype=np.int64)
+        state = np.array([1, 0], dtype=np.int64)
+        room = kernels.room(self._network, low.size, compared.size, self._numbers(root))
         while state[0]:
             began, most = perf_counter(), self._most_boxes()
             done = kernels.walk(
                 *(most, options.min_sample_depth, options.max_refinement_depth),
                 *(int(options.after == "halve"), sampling, stack, state),
-                *(self._network, compared, self._told),
+                *(self._network, compared, self._told, room),
             )
             self.tally.boxes += done
             looked = perf_counter() - began

@@ -20,7 +20,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from fairdesk.compiled import ZERO, inner, put, whole
+from fairdesk.compiled import ZERO, inner, outer, put, shared
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -119,7 +119,7 @@ class Sampling(NamedTuple):
     random: NDArray[np.uint64]
 
 
-class _Room(NamedTuple):
+class Room(NamedTuple):
     """What the loops work in.
 
     Attributes
@@ -130,6 +130,8 @@ class _Room(NamedTuple):
         ``(4, widest, numbers)``; the lower and the upper forms of two layers.
     ends, axis_of : NDArray[np.int64]
         Of each group of variables where it ends in a form, and its axis.
+    masks : NDArray[np.int64]
+        ``(members, layers, widest)``; how each unit of each layer bends.
     out, lines, smears, values, point : NDArray[np.float64]
         ``(3,)``, ``(8, widest)``, ``(a + 1,)``, ``(2 widest,)``, ``(a,)``.
     spreads : NDArray[np.float64]
@@ -141,12 +143,32 @@ class _Room(NamedTuple):
     forms: Float64
     ends: Int64
     axis_of: Int64
+    masks: NDArray[np.int64]
     out: Float64
     lines: Float64
     smears: Float64
     values: Float64
     point: Float64
     spreads: Float64
+
+
+def room(network: Network, axes: int, members: int, numbers: int) -> Room:
+    """Return what the loops work in, for forms of so many numbers."""
+    widest, first = int(network.widths.max()), int(network.widths[0])
+    return Room(
+        np.empty((first, numbers)),
+        np.empty((3, first)),
+        np.empty((4, widest, numbers)),
+        np.empty(axes + 1, np.int64),
+        np.empty(axes + 1, np.int64),
+        np.zeros((members, len(network.widths), widest), np.int64),
+        np.empty(3),
+        np.empty((8, widest)),
+        np.empty(axes + 1),
+        np.empty(2 * widest),
+        np.empty(axes),
+        np.empty((2, numbers)),
+    )
 
 
 @inner()
@@ -166,7 +188,7 @@ def _ends(form: Float64, ends: Int64, groups: int, out: Float64) -> None:
 
 
 @inner()
-def _first(low: Int64, high: Int64, network: Network, room: _Room) -> int:
+def _first(low: Int64, high: Int64, network: Network, room: Room) -> int:
     """Fill in the first layer's forms over a box, without the protected values; count groups."""
     slopes, tables, forms = network.slopes, network.tables, room.first
     units, used, groups = len(network.bias), 1, 0
@@ -310,7 +332,7 @@ def _forward(sums: Float64, combined: Float64, network: Network, values: Float64
 
 
 @inner()
-def _spread(groups: int, units: int, least: Float64, greatest: Float64, room: _Room) -> None:
+def _spread(groups: int, units: int, least: Float64, greatest: Float64, room: Room) -> None:
     """Take intervals of the gradient through the first layer, to the axes."""
     first, ends = room.first, room.ends
     used = ends[groups - 1] if groups else 1
@@ -335,7 +357,7 @@ def _spread(groups: int, units: int, least: Float64, greatest: Float64, room: _R
 
 
 @inner()
-def _smear(network: Network, masks: Int64, groups: int, room: _Room) -> None:
+def _smear(network: Network, masks: Int64, groups: int, room: Room) -> None:
     """Add to each group how much the margins can change along it: the backward intervals."""
     widths, weights, slopes = network.widths, network.weights, room.lines
     last = len(widths) - 1
@@ -393,7 +415,7 @@ def _add(
 
 @inner()
 def _bound(  # noqa: PLR0915 - one loop, of which a call would cost more
-    network: Network, combined: Float64, groups: int, masks: Int64, room: _Room
+    network: Network, combined: Float64, groups: int, masks: Int64, room: Room
 ) -> bool:
     """Take forms from the first layer to the margins; fill in their ends and every unit's mask.
 
@@ -484,7 +506,7 @@ def _choose(
 
 @inner()
 def _try(
-    low: Int64, high: Int64, sampling: Sampling, network: Network, compared: Int64, room: _Room
+    low: Int64, high: Int64, sampling: Sampling, network: Network, compared: Int64, room: Room
 ) -> int:
     """Try points for a counterexample, and give what is to be reported; the last is in the room.
 
@@ -544,13 +566,15 @@ _NETWORK = types.NamedTuple(
     Network,
 )
 _BOXES = types.NamedTuple((_I2, _I2, _I1), Boxes)
+_F3, _I3 = types.float64[:, :, ::1], types.int64[:, :, ::1]
+_ROOM = types.NamedTuple((_F2, _F2, _F3, _I1, _I1, _I3, _F1, _F2, _F1, _F1, _F1, _F2), Room)
 _SAMPLING = types.NamedTuple((types.int64, _F1, _F1, _I1, _I1, types.uint64[::1]), Sampling)
 
 
-@whole(
+@outer(
     types.int64(
         *(types.int64, types.int64, types.int64, types.int64),
-        *(_SAMPLING, _BOXES, _I1, _NETWORK, _I1, _BOXES),
+        *(_SAMPLING, _BOXES, _I1, _NETWORK, _I1, _BOXES, _ROOM),
     )
 )
 def walk(
@@ -564,6 +588,7 @@ def walk(
     network: Network,
     compared: Int64,
     told: Boxes,
+    room: Room,
 ) -> int:
     """Look at the boxes on a stack, the last first, until it is empty or enough is done.
 
@@ -578,38 +603,26 @@ def walk(
     stack : Boxes
         ``deepest + 2`` of them, marked with how often each was halved.
     state : NDArray[np.int64]
-        How many boxes are on it; filled in, how many verdicts were told; and how many numbers a
-        form has at most.
+        How many boxes are on it; and filled in, how many verdicts were told.
     compared : NDArray[np.int64]
         Rows of ``network.combined`` that may be here.
     told : Boxes
         Filled in: boxes, or points, marked with what is told of them.
+    room : Room
+        For these, as `room` gives it.
 
     Returns
     -------
     int
         How many boxes were looked at.
     """
-    axes, members, widest = stack.low.shape[1], len(compared), network.widths.max()
-    masks = np.zeros((members, len(network.widths), widest), np.int64)
-    room = _Room(
-        np.empty((network.widths[0], state[2])),
-        np.empty((3, network.widths[0])),
-        np.empty((4, widest, state[2])),
-        np.empty(axes + 1, np.int64),
-        np.empty(axes + 1, np.int64),
-        np.empty(3),
-        np.empty((8, widest)),
-        np.empty(axes + 1),
-        np.empty(2 * widest),
-        np.empty(axes),
-        np.empty((2, state[2])),
-    )
+    network, sampling, room = shared(network), shared(sampling), shared(room)
+    members, masks = len(compared), room.masks
     done, filled, left = 0, 0, state[0]
     # a box may be reported with its counterexample, and once more as given up
     while left > 0 and done < most and filled + 1 < len(told.marks):
         left, done = left - 1, done + 1
-        low, high, depth = stack.low[left].copy(), stack.high[left].copy(), stack.marks[left]
+        low, high, depth = stack.low[left], stack.high[left], stack.marks[left]
         groups = _first(low, high, network, room)
         _sums(room.first, room.ends, groups, room.sums)
         one, everyone, other = -1, True, False
@@ -643,7 +656,7 @@ def walk(
         for c in range(members):
             _smear(network, masks[c], groups, room)
         axis = _axis(room.smears, room.axis_of, groups, low, high)
-        _set(stack, left, low, high, depth + 1)
+        stack.marks[left] = depth + 1
         _set(stack, left + 1, low, high, depth + 1)
         middle = low[axis] + (high[axis] - low[axis]) // 2
         stack.high[left, axis] = middle

@@ -17,7 +17,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.compiled import inner, outer, typed
+from fairdesk.compiled import inner, typed
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -363,10 +363,7 @@ def _shares(
     return less_rounding(over, under, between, rounded + 4.0 * support + 64.0)
 
 
-@outer(
-    "UniTuple(float64, 3)(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    " float64, float64, float64, float64, float64[:, ::1], int64[::1])",
-)
+@inner()
 def shares(
     low: Numbers,
     high: Numbers,
@@ -409,10 +406,7 @@ def shares(
     return _shares(low, high, slope, tables, start, above, below, after, before, GRID, work, order)
 
 
-@outer(
-    "float64(int64[::1], int64[::1], float64[::1], float64[::1], int64[::1],"
-    " float64, float64, float64[:, ::1], int64[::1])",
-)
+@inner()
 def outside(
     low: Numbers,
     high: Numbers,

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from fairdesk.compiled import ZERO, inner, outer, put
+from fairdesk.compiled import ZERO, inner, outer, put, shared
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -388,7 +388,7 @@ def examine(
         ``(B, most)``; of counted boxes, which of their points are discriminatory: the last axis
         goes fastest.
     """
-    axes = low.shape[1]
+    axes, woods, room = low.shape[1], shared(woods), shared(room)
     for box in range(start, stop):
         who = compared[group[box]]
         put(room.low, low[box])

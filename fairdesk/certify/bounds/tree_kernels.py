@@ -26,7 +26,7 @@ from fairdesk.certify.domain.population_kernels import (
     weigh,
     weight_before,
 )
-from fairdesk.compiled import inner, outer, put
+from fairdesk.compiled import inner, outer, put, shared
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -220,17 +220,7 @@ def _tell_parent(tree: TreeArrays, node: int, room: TreeRoom) -> None:
     room.support[above] = before + support - 1
 
 
-@outer(
-    types.UniTuple(types.float64, 3)(
-        TREE,
-        *(types.Array(types.int64, 1, "C"), types.Array(types.int64, 1, "C")),
-        *(types.Array(types.float64, 1, "C"),) * 3,
-        types.Array(types.int64, 1, "C"),
-        *(types.float64,) * 4,
-        types.int64,
-        TREE_ROOM,
-    ),
-)
+@inner()
 def tree_shares(
     tree: TreeArrays,
     low: Numbers,
@@ -311,3 +301,32 @@ def tree_shares(
     # each sum is off by a share of itself; what is read off are differences of them
     slack = 4.0 * rounded + 8.0 * support + 128.0
     return less_rounding(told[0] / whole, told[1] / whole, told[2] / whole, slack)
+
+
+@outer(
+    types.UniTuple(types.float64, 3)(
+        *(TREE, types.int64[::1], types.int64[::1]),
+        *(types.float64[::1], types.float64[::1], types.float64[::1], types.int64[::1]),
+        *(types.float64, types.float64, types.float64, types.float64, types.int64, TREE_ROOM),
+    )
+)
+def box_shares(
+    tree: TreeArrays,
+    low: Numbers,
+    high: Numbers,
+    given: Float64,
+    slope: Float64,
+    tables: Float64,
+    start: Numbers,
+    above: float,
+    below: float,
+    after: float,
+    before: float,
+    grid: int,
+    room: TreeRoom,
+) -> tuple[float, float, float]:
+    """Do `tree_shares` for Python."""
+    return tree_shares(
+        *(shared(tree), low, high, given, slope, tables, start),
+        *(above, below, after, before, grid, shared(room)),
+    )

@@ -14,13 +14,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.count_kernels import reach
-from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
+from fairdesk.certify.bounds.tree_kernels import TreeRoom
 from fairdesk.certify.domain.population_kernels import (
-    TREE,
     TreeArrays,
     gathered,
     mass_of,
@@ -28,14 +26,10 @@ from fairdesk.certify.domain.population_kernels import (
     run_of,
     weight_before,
 )
-from fairdesk.compiled import inner, outer, put
+from fairdesk.compiled import inner, put
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-
-# a population, a box, what is given, and a form: slopes, tables and where these begin
-_INTEGERS, _REALS = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
-_FORM = (TREE, _INTEGERS, _INTEGERS, _REALS, _REALS, _REALS, _INTEGERS)
 
 #: Neighbouring places are taken together up to so large a difference of the exponent.
 _TOGETHER = 1.0 / 32.0
@@ -59,7 +53,7 @@ def _value(
     return slope[i] * place if start[i] < 0 else tables[start[i] + place - low[i]]
 
 
-@outer(types.UniTuple(types.float64, 2)(*_FORM, TREE_ROOM))
+@inner()
 def tree_moments(
     tree: TreeArrays,
     low: Numbers,
@@ -122,7 +116,7 @@ def tree_moments(
     return middle + mean, math.sqrt(max(sums[0, 2] / sums[0, 0] - mean * mean, 0.0))
 
 
-@outer(types.float64(*_FORM, types.float64, types.float64, TREE_ROOM))
+@inner()
 def tree_tail(
     tree: TreeArrays,
     low: Numbers,

@@ -16,7 +16,7 @@ from numba import types
 from numpy.typing import NDArray
 
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays, mass_of
-from fairdesk.compiled import ONE, ZERO, inner, outer, put, whole
+from fairdesk.compiled import ONE, ZERO, inner, outer, put, shared, whole
 from fairdesk.models.dense.forward import _LINEAR, _RELU, _activate, _widest
 from fairdesk.models.dense.simd import (
     LANES,
@@ -501,6 +501,7 @@ def count(
     here, end_at = low.copy(), low.copy()
     seen = np.empty(given.size)
     messages = np.empty((tree.parent.size, tree.cells.max() if given.size else 0))
+    tree = shared(tree)
     for step in range(begin, end):
         lane = (step - begin) % ROWS
         if lane == 0 and head > 0:

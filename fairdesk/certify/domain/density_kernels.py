@@ -20,7 +20,7 @@ from fairdesk.certify.domain.population_kernels import (
     weigh,
     weight_before,
 )
-from fairdesk.compiled import inner, put, whole
+from fairdesk.compiled import inner, put, shared, whole
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -104,6 +104,7 @@ def densest(
     messages = np.empty((tree.parent.size, cells))
     told, spare = np.empty(cells), np.empty(cells)
     path = np.empty(tree.parent.size, dtype=np.int64)
+    tree = shared(tree)
     for b in range(len(low)):
         axis[b], cut[b], gain[b] = -1, 0, 0.0
         weigh(tree, low[b], high[b], given, seen)

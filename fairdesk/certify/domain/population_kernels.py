@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from fairdesk.compiled import inner, put, whole
+from fairdesk.compiled import inner, put, shared, whole
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -198,6 +198,7 @@ def masses(tree: TreeArrays, low: Numbers, high: Numbers, given: Float64, out: F
     """
     seen = np.empty(given.size)
     messages = np.empty((tree.parent.size, tree.cells.max()))
+    tree = shared(tree)
     for b in range(len(low)):
         out[b] = mass_of(tree, low[b], high[b], given, seen, messages)
 
@@ -309,6 +310,7 @@ def medians(
     messages = np.empty((tree.parent.size, cells))
     told, spare = np.empty(cells), np.empty(cells)
     path = np.empty(tree.parent.size, dtype=np.int64)
+    tree = shared(tree)
     for b in range(len(low)):
         if axis[b] >= 0:
             out[b] = _median(

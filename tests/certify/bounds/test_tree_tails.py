@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from fairdesk.certify.bounds import tree_tails
 from fairdesk.certify.bounds.tree_kernels import tree_room
-from fairdesk.certify.bounds.tree_tails import tree_moments, tree_tail
 from tests.certify.bounds.test_tree_kernels import GRID
+from tests.certify.parts_called import called
 from tests.certify.populations import SEEDS, drawn_space, form_of, total_of, weights_of
 from tests.sizes import many
+
+tree_moments, tree_tail = called(tree_tails.tree_moments), called(tree_tails.tree_tail)
 
 
 @given(SEEDS)

@@ -42,7 +42,7 @@ from fairdesk.certify.bounds.dense.state import (
 from fairdesk.certify.bounds.dense.truncation import cut_first, price
 from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
 from fairdesk.certify.domain.population_kernels import TREE, TreeArrays
-from fairdesk.compiled import ONE, ZERO, inner, outer, put
+from fairdesk.compiled import ONE, ZERO, inner, outer, put, shared
 
 
 @inner()
@@ -266,6 +266,7 @@ def examine(
         The greatest allowance that was made for rounding.
     """
     largest = 0.0
+    network, room = shared(network), shared(room)
     for b in range(start, stop):
         combinations = 0
         while combinations < compared.shape[1] and compared[group[b], combinations] >= 0:
