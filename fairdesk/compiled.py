@@ -96,7 +96,7 @@ class _Part(Compiler):
 # without counting who holds an array: the caller of all holds them
 _LEAN: Final = {"_nrt": False}
 #: Compile a function that Python calls.
-whole: Final = partial(njit, cache=True, nogil=True)
+whole: Final = partial(njit, cache=True, nogil=True, no_cfunc_wrapper=True)
 #: Compile one that neither allocates nor returns an array.
 outer: Final = partial(whole, **_LEAN)
 #: Compile a function that only other compiled ones call, and that does neither: it becomes a part

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fairdesk.compiled import whole
+from fairdesk.compiled import inner, whole
 from fairdesk.results.events import Rows
 
 #: Up to so many equally spaced codes are counted at their places; more are sorted.
@@ -16,10 +16,7 @@ PLACES = 256
 Paths = tuple[NDArray[np.int64], Rows, NDArray[np.bool_], Rows]
 
 
-@whole(
-    "Tuple((float64, float64))(float64[:], int64[:], float64[:], int64[::1], int64, float64,"
-    " float64[::1], float64[:, ::1])"
-)
+@inner(_nrt=True)
 def best_threshold(
     codes: Rows,
     classes: NDArray[np.int64],
