@@ -8,6 +8,7 @@ its own.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import os
 import platform
@@ -76,6 +77,10 @@ _LOCK = ".lock"
 _MAKING = "making-"
 #: What compiles for this program, if anything does.
 _COMPILING: set[subprocess.Popen[bytes]] = set()
+#: What spares the compiler colours for errors that it meets by the thousand, and shows to nobody.
+_PLAIN = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
+#: After so many new objects it looks for what is unused: it makes millions, and few of them go.
+_NEW_OBJECTS = 50_000
 #: How far it stands back where all processors are busy: an audit may be under way.
 _NICE = 10
 
@@ -140,7 +145,10 @@ def make() -> Path:
         package_home = str(package_folder().parent)
         compiling = subprocess.Popen(  # noqa: S603 - our own interpreter and module
             (sys.executable, "-P", "-m", "fairdesk.audit.sandbox.kernel_cache", making, str(made)),
-            env=os.environ | CACHE_NAMES | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
+            env=os.environ
+            | CACHE_NAMES
+            | _PLAIN
+            | {"NUMBA_CACHE_DIR": making, "PYTHONPATH": package_home},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -178,7 +186,9 @@ def _compile(making: Path, made: Path) -> None:
             _remove_abandoned(made.parent)
             if made.exists():
                 return
-            command = (sys.executable, "-P", "-c", f"import {', '.join(BESIDE)}")
+            gc.set_threshold(_NEW_OBJECTS)
+            program = f"import gc; gc.set_threshold({_NEW_OBJECTS}); import {', '.join(BESIDE)}"
+            command = (sys.executable, "-P", "-c", program)
             beside = subprocess.Popen(command) if set(BESIDE) <= {*MODULES} else None  # noqa: S603
             for name in MODULES:
                 if beside is None or name not in BESIDE:
