@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Annotated, Any, Final, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
+from numba import from_dtype, njit, types
 from numba.core import cgutils
 from numba.core.base import BaseContext
 from numba.core.codegen import JITCodeLibrary
@@ -21,6 +21,7 @@ from numba.core.datamodel import DataModelManager
 from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import AttributeTemplate, Signature
 from numba.extending import (
+    as_numba_type,
     infer_getattr,
     intrinsic,
     lower_getattr_generic,
@@ -35,6 +36,13 @@ try:
     from numba.core.caching import UserProvidedCacheLocator
 except ImportError:  # an older numba, which asks for none
     from numba.core.caching import _UserProvidedCacheLocator as UserProvidedCacheLocator
+
+# arrays of two or three axes, as `tuple_type` reads them
+Float2 = Annotated[NDArray[np.float64], 2]
+Float3 = Annotated[NDArray[np.float64], 3]
+Int2 = Annotated[NDArray[np.int64], 2]
+Int3 = Annotated[NDArray[np.int64], 3]
+Word2 = Annotated[NDArray[np.uint64], 2]
 
 _HOME = Path(fairdesk.__file__).resolve().parent.parent
 
@@ -124,6 +132,24 @@ def typed(number: int) -> int:
 
 ZERO: Final = typed(0)
 ONE: Final = typed(1)
+
+
+def tuple_type(kind: type) -> types.NamedTuple:
+    """Return what the compiler calls a named tuple of numbers, arrays and named tuples.
+
+    An array has one axis, unless it is annotated with how many.
+    """
+    fields = []
+    for hint in get_type_hints(kind, include_extras=True).values():
+        of, axes = get_args(hint) if get_origin(hint) is Annotated else (hint, 1)
+        if of in (int, float):
+            fields.append(as_numba_type(of))
+        elif get_origin(of) is np.ndarray:
+            (number,) = get_args(get_args(of)[1])
+            fields.append(types.Array(from_dtype(np.dtype(number)), axes, "C"))
+        else:
+            fields.append(tuple_type(of))
+    return types.NamedTuple(fields, kind)
 
 
 class _Shared(types.Type):

@@ -20,7 +20,18 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from fairdesk.compiled import ZERO, inner, outer, put, shared
+from fairdesk.compiled import (
+    ZERO,
+    Float2,
+    Float3,
+    Int2,
+    Int3,
+    inner,
+    outer,
+    put,
+    shared,
+    tuple_type,
+)
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -65,10 +76,10 @@ class Network(NamedTuple):
     """
 
     bias: Float64
-    slopes: Float64
-    tables: Float64
+    slopes: Float2
+    tables: Float2
     table_at: Int64
-    combined: Float64
+    combined: Float2
     first_off: Float64
     widths: Int64
     weights: Float64
@@ -91,8 +102,8 @@ class Network(NamedTuple):
 class Boxes(NamedTuple):
     """Boxes, ``(B, a)`` each end, with a mark each, ``(B,)``."""
 
-    low: Int64
-    high: Int64
+    low: Int2
+    high: Int2
     marks: Int64
 
 
@@ -138,18 +149,18 @@ class Room(NamedTuple):
         Two forms.
     """
 
-    first: Float64
-    sums: Float64
-    forms: Float64
+    first: Float2
+    sums: Float2
+    forms: Float3
     ends: Int64
     axis_of: Int64
-    masks: NDArray[np.int64]
+    masks: Int3
     out: Float64
-    lines: Float64
+    lines: Float2
     smears: Float64
     values: Float64
     point: Float64
-    spreads: Float64
+    spreads: Float2
 
 
 def room(network: Network, axes: int, members: int, numbers: int) -> Room:
@@ -556,25 +567,13 @@ def _set(boxes: Boxes, at: int, low: Int64, high: Int64, mark: int) -> None:
     boxes.marks[at] = mark
 
 
-_I1, _I2 = types.int64[::1], types.int64[:, ::1]
-_F1, _F2, _F = types.float64[::1], types.float64[:, ::1], types.float64
-_NETWORK = types.NamedTuple(
-    (
-        *(_F1, _F2, _F2, _I1, _F2, _F1, _I1, _F1, _F1, _I1, _F1, _F1, _I1),
-        *(_F1, _F1, _F1, _F, _F, _F, _I1, _I1, _I1),
-    ),
-    Network,
-)
-_BOXES = types.NamedTuple((_I2, _I2, _I1), Boxes)
-_F3, _I3 = types.float64[:, :, ::1], types.int64[:, :, ::1]
-_ROOM = types.NamedTuple((_F2, _F2, _F3, _I1, _I1, _I3, _F1, _F2, _F1, _F1, _F1, _F2), Room)
-_SAMPLING = types.NamedTuple((types.int64, _F1, _F1, _I1, _I1, types.uint64[::1]), Sampling)
+_I1, _BOXES = types.int64[::1], tuple_type(Boxes)
 
 
 @outer(
     types.int64(
         *(types.int64, types.int64, types.int64, types.int64),
-        *(_SAMPLING, _BOXES, _I1, _NETWORK, _I1, _BOXES, _ROOM),
+        *(tuple_type(Sampling), _BOXES, _I1, tuple_type(Network), _I1, _BOXES, tuple_type(Room)),
     )
 )
 def walk(

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from fairdesk.compiled import ZERO, inner, outer, put, shared
+from fairdesk.compiled import ZERO, Float2, Int2, Word2, inner, outer, put, shared, tuple_type
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -58,15 +58,15 @@ class ForestArrays(NamedTuple):
         As `fairdesk.certify.domain.encoded.Margins`.
     """
 
-    nodes: Numbers
+    nodes: Int2
     spans: Float64
-    values: Float64
+    values: Float2
     roots: Numbers
     base: Float64
     clear: float
     sets: Numbers
-    sides: Words
-    questions: Numbers
+    sides: Word2
+    questions: Int2
     winner: Numbers
     loser: Numbers
     decision: Numbers
@@ -101,15 +101,15 @@ class Room(NamedTuple):
         ``(3,)``; how many are touched, how many parts, and whether any node parted the box.
     """
 
-    stack: Numbers
+    stack: Int2
     masks: Words
     shares: Float64
     low: Numbers
     high: Numbers
-    lower: Float64
-    upper: Float64
-    least: Float64
-    most: Float64
+    lower: Float2
+    upper: Float2
+    least: Float2
+    most: Float2
     decided: Numbers
     beaten: NDArray[np.bool_]
     scores: Float64
@@ -119,14 +119,6 @@ class Room(NamedTuple):
 
 
 _I1, _I2 = types.int64[::1], types.int64[:, ::1]
-_F1, _F2 = types.float64[::1], types.float64[:, ::1]
-_U1, _U2 = types.uint64[::1], types.uint64[:, ::1]
-_WOODS = types.NamedTuple(
-    (_I2, _F1, _F2, _I1, _F1, types.float64, _I1, _U2, _I2, _I1, _I1, _I1), ForestArrays
-)
-_ROOM = types.NamedTuple(
-    (_I2, _U1, _F1, _I1, _I1, _F2, _F2, _F2, _F2, _I1, types.boolean[::1], _F1, _I1, _U1, _I1), Room
-)
 _NOBODY = np.uint64(0)
 
 
@@ -343,7 +335,17 @@ def _halving(woods: ForestArrays, room: Room, low: Numbers, high: Numbers) -> tu
 
 @outer(
     types.void(
-        *(_WOODS, _ROOM, _I2, _I2, _I2, _I1, types.int64, types.int64, types.int64),
+        *(
+            tuple_type(ForestArrays),
+            tuple_type(Room),
+            _I2,
+            _I2,
+            _I2,
+            _I1,
+            types.int64,
+            types.int64,
+            types.int64,
+        ),
         *(_I1, _I1, _I1, _I1, _I2, types.Array(types.boolean, 2, "C")),
     )
 )

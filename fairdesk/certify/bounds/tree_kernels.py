@@ -11,7 +11,7 @@ All numbers are positive but for the differences that are read off at the end.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
@@ -26,7 +26,7 @@ from fairdesk.certify.domain.population_kernels import (
     weigh,
     weight_before,
 )
-from fairdesk.compiled import inner, outer, put, shared
+from fairdesk.compiled import Float2, inner, outer, put, shared, tuple_type
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -59,14 +59,14 @@ class TreeRoom(NamedTuple):
     """
 
     seen: Float64
-    spread: Float64
-    made: Float64
-    spare: Float64
+    spread: Float2
+    made: Float2
+    spare: Float2
     support: Numbers
     axis: Numbers
     lows: Float64
     spans: Float64
-    messages: Float64
+    messages: Float2
 
 
 def tree_room(tree: TreeArrays, grid: int) -> TreeRoom:
@@ -86,16 +86,7 @@ def tree_room(tree: TreeArrays, grid: int) -> TreeRoom:
     )
 
 
-_TWO = ("spread", "made", "spare", "messages")
-TREE_ROOM = types.NamedTuple(
-    [
-        types.Array(
-            types.float64 if hint == Float64 else types.int64, 2 if name in _TWO else 1, "C"
-        )
-        for name, hint in get_type_hints(TreeRoom).items()
-    ],
-    TreeRoom,
-)
+TREE_ROOM = tuple_type(TreeRoom)
 
 
 @inner()

@@ -8,13 +8,13 @@ mass that grows with the number of operations only: `Population.off` says how mu
 
 from __future__ import annotations
 
-from typing import NamedTuple, get_type_hints
+from typing import NamedTuple
 
 import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from fairdesk.compiled import inner, put, shared, whole
+from fairdesk.compiled import inner, put, shared, tuple_type, whole
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -83,13 +83,7 @@ def nothing() -> TreeArrays:
     )
 
 
-TREE = types.NamedTuple(
-    [
-        types.Array(types.float64 if hint == Float64 else types.int64, 1, "C")
-        for hint in get_type_hints(TreeArrays).values()
-    ],
-    TreeArrays,
-)
+TREE = tuple_type(TreeArrays)
 _I1, _F1 = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
 _I2, _F2 = types.Array(types.int64, 2, "C"), types.Array(types.float64, 2, "C")
 

@@ -12,8 +12,6 @@ makes of it. Intervals come first: only a unit that they leave with a bend in it
 
 from __future__ import annotations
 
-from typing import get_type_hints
-
 import numpy as np
 from numba import types
 
@@ -40,9 +38,7 @@ from fairdesk.certify.bounds.dense.state import (
     Room,
 )
 from fairdesk.certify.bounds.dense.truncation import cut_first, price
-from fairdesk.certify.bounds.tree_kernels import TREE_ROOM, TreeRoom
-from fairdesk.certify.domain.population_kernels import TREE, TreeArrays
-from fairdesk.compiled import ONE, ZERO, inner, outer, put, shared
+from fairdesk.compiled import ONE, ZERO, inner, outer, put, shared, tuple_type
 
 
 @inner()
@@ -182,45 +178,11 @@ def _truncate(network: Network, who: Numbers, low: Numbers, high: Numbers, room:
         bundle += 1
 
 
-# how many axes each array has
-_SHAPES = {
-    **dict.fromkeys(("shape", "settings", "slopes", "least", "most", "axes", "combined"), 2),
-    **dict.fromkeys(("rows", "sizes", "ends", "needs", "units", "sums", "first", "wide"), 2),
-    **dict.fromkeys(
-        ("carried", "forms", "constants", "bounds", "work", "cuts", "pulls", "sides_at", "sided"), 2
-    ),
-    "kept": 3,
-    "sides": 3,
-}
-
-
-def _typed(kind: type) -> types.NamedTuple:
-    """Tell numba what the fields of a named tuple are."""
-    fields = []
-    for name, annotation in get_type_hints(kind).items():
-        if annotation is int:
-            fields.append(types.int64)
-            continue
-        if annotation in (TreeArrays, TreeRoom):
-            fields.append(TREE if annotation is TreeArrays else TREE_ROOM)
-            continue
-        number = types.float64 if annotation == Float64 else types.int64
-        many = 2 if kind is Room and name == "slopes" else _SHAPES.get(name, 1)
-        fields.append(types.Array(number, many, "C"))
-    return types.NamedTuple(fields, kind)
-
-
-_INTEGERS, _REALS = types.Array(types.int64, 1, "C"), types.Array(types.float64, 1, "C")
-
-
-_BOXES = types.Array(types.int64, 2, "C")
-
-
 @outer(
     types.float64(
-        *(_typed(Network), types.Array(types.int64, 2, "C"), _BOXES, _BOXES, _INTEGERS),
-        *(types.int64, types.int64, _INTEGERS, types.Array(types.float64, 2, "C"), _INTEGERS),
-        _typed(Room),
+        *(tuple_type(Network), types.int64[:, ::1], types.int64[:, ::1], types.int64[:, ::1]),
+        *(types.int64[::1], types.int64, types.int64, types.int64[::1]),
+        *(types.float64[:, ::1], types.int64[::1], tuple_type(Room)),
     ),
     error_model="numpy",
 )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fairdesk.certify.bounds.tree_kernels import TreeRoom
 from fairdesk.certify.domain.population_kernels import TreeArrays
+from fairdesk.compiled import Float2, Float3, Int2
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -81,24 +82,24 @@ class Network(NamedTuple):
         where there is none.
     """
 
-    shape: Numbers
-    settings: Float64
+    shape: Int2
+    settings: Float2
     weights: Float64
     turned: Float64
     bias: Float64
     first_off: Float64
-    slopes: Float64
+    slopes: Float2
     entries: Float64
     tables: int
-    least: Float64
-    most: Float64
-    axes: Numbers
-    combined: Float64
-    rows: Float64
-    sizes: Float64
-    ends: Float64
+    least: Float2
+    most: Float2
+    axes: Int2
+    combined: Float2
+    rows: Float2
+    sizes: Float2
+    ends: Float2
     limits: Float64
-    needs: Numbers
+    needs: Int2
     decision: Numbers
     people: TreeArrays
     given: Float64
@@ -162,37 +163,37 @@ class Room(NamedTuple):
         To count people in.
     """
 
-    units: Float64
+    units: Float2
     live: Numbers
     lives: Numbers
     side: Numbers
     which: Numbers
-    sums: Float64
-    first: Float64
-    wide: Float64
-    ends: Float64
+    sums: Float2
+    first: Float2
+    wide: Float2
+    ends: Float2
     middle: Float64
     half: Float64
-    slopes: Float64
-    carried: Float64
-    forms: Float64
+    slopes: Float2
+    carried: Float2
+    forms: Float2
     constant: Float64
-    kept: Float64
-    constants: Float64
-    bounds: Float64
+    kept: Float3
+    constants: Float2
+    bounds: Float2
     off: Float64
     common: Float64
     won: Numbers
     bundle: Numbers
     formed: Numbers
     until: Numbers
-    cuts: Float64
-    pulls: Float64
-    sides: Float64
-    sides_at: Float64
-    sided: Numbers
+    cuts: Float2
+    pulls: Float2
+    sides: Float3
+    sides_at: Float2
+    sided: Int2
     counted: Float64
-    work: Float64
+    work: Float2
     order: Numbers
     start: Numbers
     people: TreeRoom
