@@ -366,7 +366,7 @@ class ReportPreview(QWidget):
         self._sharpen.timeout.connect(self._draw_sharper)
         self.pages.moved.connect(self._tell_page)
         self.pages.zoomed.connect(self._tell_zoom)
-        self.pages.blurred.connect(lambda _resolution: self._sharpen.start())
+        self.pages.blurred.connect(self._sharpen.start)
         self.page.valueChanged.connect(self.pages.go_to)
         self.contents.activated.connect(self._go_to_section)
         self.zoom.activated.connect(lambda _at: self.pages.set_zoom(self.zoom.currentData()))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QUndoCommand
 from PySide6.QtWidgets import QCheckBox, QPushButton
 
 from fairdesk.audit.store.records import PASSING, Choice, Details, TemplateKey
@@ -19,6 +20,8 @@ from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.content.fields import LABELS
 from fairdesk.report.content.kinds import TEMPLATES
 from fairdesk.report.content.status import Status, mark_draft, mark_final, obstacles, standing
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -109,28 +112,16 @@ class ReportDraft(QObject):
     def write_text(self, key: str, label: str, text: str) -> None:
         """Keep what was filled in under a key of `fairdesk.report.content.fields.FIELDS`."""
         before = self.state.details.texts.get(key, "")
-        if text != before:
-            self._push(
-                f"report: {label}",
-                _details(lambda details: _with_text(details, key, text)),
-                _details(lambda details: _with_text(details, key, before)),
-            )
+        self._change(label, partial(_put_text, key), before, text)
 
     def write_detail(self, name: str, what: str, value: object) -> None:
         """Keep another part of `Details`: ``"signers"``, ``"categories"`` or ``"logo"``."""
-        before = getattr(self.state.details, name)
-        if value != before:
-            self._push(
-                f"report: {what}",
-                _details(lambda details: msgspec.structs.replace(details, **{name: value})),
-                _details(lambda details: msgspec.structs.replace(details, **{name: before})),
-            )
+        self._change(what, partial(_put_detail, name), getattr(self.state.details, name), value)
 
     def write_choice(self, what: str, **changes: object) -> None:
         """Keep another wish for the report, told by the names of fields of `Choice`."""
         before = {name: getattr(self.state.choice, name) for name in changes}
-        if changes != before:
-            self._push(f"report: {what}", _choice(changes), _choice(before))
+        self._change(what, _put_choice, before, changes)
 
     def mark_final(self) -> None:
         """Mark the report that is wanted as final."""
@@ -142,10 +133,11 @@ class ReportDraft(QObject):
         template = self.state.choice.template
         self._write(lambda store: mark_draft(store, template))
 
-    def _push(
-        self, what: str, change: Callable[[Store], None], back: Callable[[Store], None]
-    ) -> None:
-        self._session.undo.push(_Change(what, self._write, change, back))
+    def _change(self, what: str, put: Callable[[T, Store], None], before: T, after: T) -> None:
+        """Put a value in the place of another in the file, so that it can be undone."""
+        self._session.change(
+            f"report: {what}", lambda value: self._write(partial(put, value)), before, after
+        )
 
     def _write(self, change: Callable[[Store], None]) -> None:
         self._waiting += 1
@@ -185,40 +177,21 @@ class ReportDraft(QObject):
         self.changed.emit()
 
 
-def _with_text(details: Details, key: str, text: str) -> Details:
-    texts = {name: each for name, each in details.texts.items() if name != key}
-    return msgspec.structs.replace(details, texts={**texts, key: text} if text else texts)
+# What another window has written in the file is left alone.
 
 
-def _details(change: Callable[[Details], Details]) -> Callable[[Store], None]:
-    """Change in the file what is told, and leave alone what another window has written there."""
-    return lambda store: store.write_details(change(store.details()), LABELS)
+def _put_text(key: str, text: str, store: Store) -> None:
+    details = store.details()
+    texts = {name: each for name, each in {**details.texts, key: text}.items() if each}
+    store.write_details(msgspec.structs.replace(details, texts=texts), LABELS)
 
 
-def _choice(changes: dict[str, object]) -> Callable[[Store], None]:
-    return lambda store: store.write_choice(msgspec.structs.replace(store.choice(), **changes))
+def _put_detail(name: str, value: object, store: Store) -> None:
+    store.write_details(msgspec.structs.replace(store.details(), **{name: value}), LABELS)
 
 
-class _Change(QUndoCommand):
-    """A change of what is told, and the way back."""
-
-    def __init__(
-        self,
-        what: str,
-        write: Callable[[Callable[[Store], None]], None],
-        change: Callable[[Store], None],
-        back: Callable[[Store], None],
-    ) -> None:
-        super().__init__(what)
-        self._write, self._change, self._back = write, change, back
-
-    def redo(self) -> None:
-        """Write it."""
-        self._write(self._change)
-
-    def undo(self) -> None:
-        """Write what was there before."""
-        self._write(self._back)
+def _put_choice(changes: dict[str, object], store: Store) -> None:
+    store.write_choice(msgspec.structs.replace(store.choice(), **changes))
 
 
 _FINAL = "&Mark as final"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -22,6 +23,8 @@ from fairdesk.gui.workspace.session.study import Study
 from fairdesk.gui.workspace.session.weighing import Weighing
 from fairdesk.wording import figures, words
 from fairdesk.wording.decisions import class_texts
+
+T = TypeVar("T")
 
 #: Milliseconds between two looks into the file while a run writes to it.
 _LOOK = 1_000
@@ -169,31 +172,27 @@ class Session(QObject):
 
     def write_mark(self, pair: Pair, mark: str) -> None:
         """Mark a pair, so that it can be undone."""
-        if pair.mark != mark:
-            self.undo.push(_Change(self.put_mark, pair.id, pair.mark, mark, MARKS[mark][1]))
+        put = partial(self._put, Store.mark, pair.id)
+        self.change(f"pair {pair.id}: {MARKS[mark][1]}", put, pair.mark, mark)
 
     def write_note(self, pair: Pair, note: str) -> None:
         """Note something on a pair, so that it can be undone."""
-        if pair.note != note:
-            self.undo.push(_Change(self.put_note, pair.id, pair.note, note, "note"))
+        put = partial(self._put, Store.note, pair.id)
+        self.change(f"pair {pair.id}: note", put, pair.note, note)
 
-    def put_mark(self, pair_id: int, mark: str) -> None:
-        """Write a pair's mark, and say so in the log."""
+    def change(self, what: str, put: Callable[[T], object], before: T, after: T) -> None:
+        """Put a value in the place of another, so that it can be undone."""
+        if after != before:
+            self.undo.push(_Change(what, partial(put, before), partial(put, after)))
 
-        def write(store: Store) -> Pair:
-            store.mark(pair_id, mark)
+    def _put(self, write: Callable[[Store, int, str], None], pair_id: int, text: str) -> None:
+        """Write a mark or a note, which the log tells."""
+
+        def put(store: Store) -> Pair:
+            write(store, pair_id, text)
             return store.pair(pair_id)
 
-        self.store.ask(write, self._take_pair)
-
-    def put_note(self, pair_id: int, note: str) -> None:
-        """Write a pair's note, and say so in the log."""
-
-        def write(store: Store) -> Pair:
-            store.note(pair_id, note)
-            return store.pair(pair_id)
-
-        self.store.ask(write, self._take_pair)
+        self.store.ask(put, self._take_pair)
 
     def close(self) -> None:
         """Stop what runs, write what waits, and let the file go."""
@@ -231,18 +230,16 @@ class Session(QObject):
 
 
 class _Change(QUndoCommand):
-    """A mark or a note, and the way back."""
+    """A change of the audit file, and the way back."""
 
-    def __init__(
-        self, put: Callable[[int, str], None], pair_id: int, before: str, after: str, what: str
-    ) -> None:
-        super().__init__(f"pair {pair_id}: {what}")
-        self._put, self._pair_id, self._before, self._after = put, pair_id, before, after
+    def __init__(self, what: str, back: Callable[[], object], forth: Callable[[], object]) -> None:
+        super().__init__(what)
+        self._back, self._forth = back, forth
 
     def redo(self) -> None:
-        """Write it."""
-        self._put(self._pair_id, self._after)
+        """Make it."""
+        self._forth()
 
     def undo(self) -> None:
         """Write what was there before."""
-        self._put(self._pair_id, self._before)
+        self._back()
