@@ -16,7 +16,14 @@ from fairdesk.document.blocks import Chart, Heading
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, can_go_on, proves, report_link
+from fairdesk.gui.workspace.common.run_page import (
+    Run,
+    RunPage,
+    can_go_on,
+    page_of,
+    proves,
+    report_link,
+)
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.wording import words
 from fairdesk.wording.proofs import VERDICTS, neighbourhoods_of
@@ -48,7 +55,6 @@ class ProofPage(RunPage):
         self._stack_up(self._make_empty(), self._make_full())
         session.runs_changed.connect(self._offer)
         session.live_changed.connect(lambda _state: self._offer())
-        self.runs.take_runs()
 
     # Parts
 
@@ -68,15 +74,11 @@ class ProofPage(RunPage):
         )
 
     def _make_full(self) -> QWidget:
-        inside = layouts.panel(
+        return page_of(
             page_head("Certification", self.runs, self._make_go_on(), self._make_stop()),
             *(parts.quiet(VERDICTS), self._banner, self._standing, self._hint, self.view),
             layouts.at(report_link(self._session, self._places), Qt.AlignmentFlag.AlignLeft),
-            layouts.stretch(),
-            margin=theme.AROUND,
-            spacing=theme.GAP,
         )
-        return parts.scrolled(inside)
 
     def _places(self) -> tuple[str, ...]:
         number = 0 if self._told is None else self._told.id

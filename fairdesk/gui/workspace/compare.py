@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
 from fairdesk.answers import all_off, searches
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
-from fairdesk.audit.plan.spec import Budget
-from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.audit.plan.spec import Budget, RunSpec
+from fairdesk.audit.store.records import RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document import comparison
@@ -31,7 +31,7 @@ from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.kit.threads import Latest, Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, likenesses
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, likenesses, page_of
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
@@ -118,6 +118,69 @@ class RunList(TextTable):
         return tuple(number for number, box in self._boxes.items() if box.checkState() == on)
 
 
+class CourseChart(DrawnChart[Drawing]):
+    """How searches went: the pairs that each had found, against queries or over time.
+
+    What runs that are over found is read from the file, the one under way is followed.
+    """
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(Drawing(), fills=True)
+        self._session = session
+        #: The runs that are shown against queries, and over time.
+        self._shown: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+        self._curves: dict[int, comparison.Curve] = {}
+        self.by_queries, self.over_time = self.add_choice(
+            (
+                ("Against queries", "Show pairs found against queries"),
+                ("Over time", "Show pairs found against seconds"),
+            ),
+            self._draw,
+        )
+        session.hear(self)
+        self._redraw_soon = Soon(self, self._draw)
+        session.live_changed.connect(lambda _state: self._redraw_soon.ask())
+
+    def show_runs(self, by_queries: Collection[int], over_time: Collection[int]) -> None:
+        """Show runs by their numbers."""
+        self._shown = tuple(by_queries), tuple(over_time)
+        over = {run.id for run in self._session.runs} - self._curves.keys()
+        if missing := over.intersection((*by_queries, *over_time)):
+            self._session.store.ask(
+                lambda store: {number: store.progress(number) for number in missing},
+                self._take,
+                key=(id(self), "curves"),
+            )
+        self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
+        """Draw what was not drawn while nobody looked."""
+        super().showEvent(event)
+        self._draw()
+
+    def _take(self, curves: dict[int, comparison.Curve]) -> None:
+        self._curves.update(curves)
+        self._draw()
+
+    def _draw(self) -> None:
+        if not self.isVisible():
+            return
+        session, over_time = self._session, self.over_time.isChecked()
+        curves = {
+            comparison.run_label(run.id, run.spec): self._curves[run.id]
+            for run in session.runs
+            if run.id in self._shown[over_time] and run.id in self._curves
+        }
+        live, asked = session.live, session.live_spec
+        if live is not None and live.id and asked is not None and _searches(asked):
+            curves[comparison.run_label(live.id, asked)] = session.driver.progress()
+        self.draw(comparison.course([*curves.items()], over_time=over_time))
+
+
+def _searches(run: RunSpec) -> bool:
+    return METHODS[run.method].answers is QuestionKind.EXAMPLES
+
+
 class _OvertakenError(FairDeskError):
     """Other runs were chosen while these were read."""
 
@@ -131,7 +194,6 @@ class RunsView(QWidget):
         self._chosen: tuple[int, ...] = ()
         self._by_hand = False
         self._compared: Comparison | None = None
-        self._curves: dict[int, comparison.Curve] = {}
         self._wanted: object = None
         self._read = 0.0
         self._latest = Latest(self)
@@ -143,16 +205,13 @@ class RunsView(QWidget):
         self.said, self.tables = BlocksView(session), BlocksView(session)
         self._reading = parts.Busy()
         self._banner = parts.Banner()
-        self.chart = DrawnChart(Drawing(), fills=True)
+        self.chart = CourseChart(session)
         self.chart.setMinimumHeight(240)
-        session.hear(self.chart)
         self._stack = layouts.stack(self._make_empty(), self._make_full())
         layouts.column(self._stack, on=self)
-        self._redraw = Soon(self, self._draw)
         self._look = QTimer(self, interval=_LOOK)
         self._look.timeout.connect(self._show_reading)
         session.runs_changed.connect(self._take_runs)
-        session.live_changed.connect(self._go_on)
         self._take_runs()
 
     def choose(self, numbers: Collection[int]) -> None:
@@ -198,25 +257,12 @@ class RunsView(QWidget):
             layouts.grow(parts.quiet("Select two or more runs (Space selects one).")),
             layouts.at(button, Qt.AlignmentFlag.AlignTop),
         )
-        self._by_rows, self._by_time = self.chart.add_choice(
-            (
-                ("Against queries", "Show pairs found against queries"),
-                ("Over time", "Show pairs found against seconds"),
-            ),
-            self._draw,
-        )
-        self._chart_title = parts.heading("Pairs found by each run")
-        inside = layouts.panel(
-            head,
-            self._queue,
-            self._list,
+        return page_of(
+            *(head, self._queue, self._list),
             *(self._banner, self._status, self._reading, self.said),
-            *(self._chart_title, self.chart, self.tables),
-            layouts.stretch(),
-            margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
-            spacing=theme.GAP,
+            *(parts.heading("Pairs found by each run"), self.chart, self.tables),
+            tab=True,
         )
-        return parts.scrolled(inside)
 
     # What happens
 
@@ -240,7 +286,7 @@ class RunsView(QWidget):
     def _compare(self, numbers: tuple[int, ...]) -> None:
         """Read and compare runs, off the window's thread; what was asked before is dropped."""
         self._chosen = numbers
-        self._ask_curves()
+        self.chart.show_runs(numbers, numbers)
         records = tuple(run for run in self._session.runs if run.id in numbers)
         few = len(records) < 2
         if few:
@@ -298,22 +344,6 @@ class RunsView(QWidget):
         self._say("")
         self._banner.tell(error)
 
-    def _ask_curves(self) -> None:
-        """Read how the chosen runs went, as far as that is not known."""
-        missing = [number for number in self._chosen if number not in self._curves]
-        if not missing:
-            self._draw()
-            return
-        self._session.store.ask(
-            lambda store: {number: store.progress(number) for number in missing},
-            self._take_curves,
-            key="compared curves",
-        )
-
-    def _take_curves(self, curves: dict[int, comparison.Curve]) -> None:
-        self._curves.update(curves)
-        self._draw()
-
     def _show(self, compared: Comparison) -> None:
         self._look.stop()
         self._reading.say("")
@@ -324,29 +354,6 @@ class RunsView(QWidget):
         listed = [isinstance(each, Grid | Heading) for each in blocks]
         self.said.show_blocks(blocks[: listed.index(True)])
         self.tables.show_blocks(blocks[listed.index(True) :])
-        self._draw()
-
-    def _go_on(self, state: RunState) -> None:
-        if state.id and self.isVisible():
-            self._redraw.ask()
-
-    def _draw(self) -> None:
-        """Draw the chosen runs' lines, and that of a search that is under way."""
-        if not self.isVisible():
-            return
-        curves = [
-            (comparison.run_label(run.id, run.spec), self._curves[run.id])
-            for run in self._session.runs
-            if run.id in self._chosen and run.id in self._curves
-        ]
-        live, asked = self._session.live, self._session.live_spec
-        searches = asked is not None and METHODS[asked.method].answers is QuestionKind.EXAMPLES
-        if live is not None and asked is not None and searches and live.id:
-            name = comparison.run_label(live.id, asked)
-            curves.append((name, self._session.driver.progress()))
-        self.chart.draw(comparison.course(curves, over_time=self._by_time.isChecked()))
-        self._chart_title.setVisible(bool(curves))
-        self.chart.setVisible(bool(curves))
 
 
 def diagnoses(run: Run) -> bool:
@@ -361,15 +368,9 @@ class DiagnosisView(RunPage):
         super().__init__(session, diagnoses, "Run whose diagnostic is shown", None)
         self.view = BlocksView(session)
         again = self._make_button("Run t&he diagnostic again")
-        inside = layouts.panel(
-            layouts.row(self.runs, layouts.stretch(), again),
-            *(self._banner, self._standing, self.view),
-            layouts.stretch(),
-            margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
-            spacing=theme.GAP,
-        )
-        self._stack_up(self._make_empty(), parts.scrolled(inside))
-        self.runs.take_runs()
+        above = layouts.row(self.runs, layouts.stretch(), again)
+        full = page_of(above, self._banner, self._standing, self.view, tab=True)
+        self._stack_up(self._make_empty(), full)
 
     def _make_empty(self) -> QWidget:
         gradients = Capability.GRADIENTS in self._session.spec.model.can

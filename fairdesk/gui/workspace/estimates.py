@@ -9,10 +9,10 @@ from fairdesk.answers import Question, all_off, decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.document import shares
 from fairdesk.document.pictures import pairs_of
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import parts
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, tells_share
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of, tells_share
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.wording import figures
@@ -34,9 +34,12 @@ class SharePage(RunPage):
         self._reference: Reference | None = None
         self.view = BlocksView(session)
         self.view.opened.connect(self._open)
-        self._stack_up(self._make_empty(), self._make_full())
+        full = page_of(
+            *(page_head("Estimates", self.runs), parts.quiet(EXPLAINED), self._banner),
+            *(self._standing, self.view),
+        )
+        self._stack_up(self._make_empty(), full)
         session.runs_changed.connect(self._ask)
-        self.runs.take_runs()
         self._ask()
 
     def _make_empty(self) -> QWidget:
@@ -49,15 +52,6 @@ class SharePage(RunPage):
             ("&Estimate how often decisions change", self._session.wishes.estimate),
             all_off(self._session.spec, QuestionKind.SHARE),
         )
-
-    def _make_full(self) -> QWidget:
-        inside = layouts.panel(
-            *(page_head("Estimates", self.runs), parts.quiet(EXPLAINED), self._banner),
-            *(self._standing, self.view, layouts.stretch()),
-            margin=theme.AROUND,
-            spacing=theme.GAP,
-        )
-        return parts.scrolled(inside)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Ask again: how plausible combinations are is known some time after a run."""

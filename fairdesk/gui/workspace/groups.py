@@ -27,10 +27,9 @@ from fairdesk.groups.metrics.grouping import divide
 from fairdesk.groups.metrics.measuring import askable
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.workspace.common.blocks_view import BlocksView, stops
-from fairdesk.gui.workspace.common.data_rows import Behind
-from fairdesk.gui.workspace.common.run_page import Run, RunPage
+from fairdesk.gui.workspace.common.data_rows import Behind, RowsView
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import FindingsView, Key
 from fairdesk.gui.workspace.subgroups.terms_view import WordsView, text_columns
@@ -144,44 +143,25 @@ class RowsDialog(QDialog):
         group = group_text(table, line)
         self.setWindowTitle("Rows used for this figure")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._count = parts.quiet()
-        self._banner = parts.Banner()
         counted = outcome_column(session.spec, table)
         name = "" if counted is None else counted[1].replace("&", "&&")
         self.only = QCheckBox(f"&Only those with “{name}”")
         self.only.setVisible(counted is not None)
-        self.only.toggled.connect(lambda _on: self._ask())
-        self.rows = TextTable(f"Rows of {group}", most=0)
+        self.only.toggled.connect(lambda _on: self._read())
+        self.rows = RowsView(session, f"Rows of {group}", most=0)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
-        layouts.column(
-            parts.heading(f"Rows of the data with {group}"),
-            self._count,
-            self.only,
-            self._banner,
-            layouts.grow(self.rows),
-            buttons,
-            on=self,
-            margin=theme.WIDE,
-            spacing=theme.NEAR,
-        )
+        title = parts.heading(f"Rows of the data with {group}")
+        items = title, self.only, layouts.grow(self.rows), buttons
+        layouts.column(*items, on=self, margin=theme.WIDE, spacing=theme.NEAR)
         parts.resize_on_screen(self, 860, 560)
-        self._ask()
+        self._read()
 
-    def _ask(self) -> None:
-        table, line, favourable = self._table, self._line, self.only.isChecked()
-        edges = self._edges
-        self._count.setText("Searching…")
-        self._session.store.ask(
-            lambda store: rows_behind(store, edges, table, line, favourable=favourable),
-            self._take,
-            self._banner.tell,
-            key=(id(self), "rows"),
+    def _read(self) -> None:
+        what, favourable = (self._edges, self._table, self._line), self.only.isChecked()
+        self.rows.show_rows(
+            lambda store: rows_behind(store, *what, favourable=favourable), self._said
         )
-
-    def _take(self, behind: Behind) -> None:
-        self._count.setText(self._said(behind))
-        self.rows.show_rows(behind.cells, header=behind.heads)
 
     def _said(self, behind: Behind) -> str:
         """Say how many there are, and which of them are shown."""
@@ -236,11 +216,6 @@ class GroupTables(RunPage):
         self.detail = FigureDetail(session)
         below = layouts.row(self.detail, margin=(0, 0, theme.PAGE, theme.GAP))
         self._stack_up(self._make_empty(), self._make_full(), below)
-        self.refresh()
-
-    def refresh(self) -> None:
-        """Show the latest run that measured groups, unless the auditor chose another."""
-        self.runs.take_runs()
 
     def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
         """Pick a group in the table of these attributes, by its values."""
@@ -261,7 +236,7 @@ class GroupTables(RunPage):
         session, method = self._session, METHODS["groups"]
         reason = why_off(method, session.spec.model, session.spec.domain)
         button = parts.push_button("Run group &metrics", self._measure)
-        inside = layouts.panel(
+        return page_of(
             *(parts.quiet(f"{words.OBSERVED} {HOW}"), self._make_observed()),
             *(layouts.gap(theme.NEAR), parts.heading("More metrics are available")),
             parts.quiet(
@@ -270,11 +245,9 @@ class GroupTables(RunPage):
                 "shortfalls, error rates and calibration. This takes seconds."
             ),
             parts.why_not(button, (reason,)),
-            *(layouts.at(button, Qt.AlignmentFlag.AlignLeft), layouts.stretch()),
-            margin=(0, theme.GAP, theme.PAGE, theme.PAGE),
-            spacing=theme.GAP,
+            layouts.at(button, Qt.AlignmentFlag.AlignLeft),
+            tab=True,
         )
-        return parts.scrolled(inside)
 
     def _measure(self, *_on: bool) -> None:
         self._session.wishes.run_method.emit("groups")

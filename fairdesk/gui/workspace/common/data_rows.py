@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,6 @@ from fairdesk.data.table import Table
 from fairdesk.groups.tabular.rules import members
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import TextTable
-from fairdesk.gui.kit.threads import Soon
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.proofs import Conditions
 from fairdesk.wording import words
@@ -74,44 +73,33 @@ def rows_inside(store: Store, conditions: Conditions) -> Behind:
     return Behind.of(table, inside, shown_columns(store.spec))
 
 
-class RowsInside(QWidget):
-    """The rows in a subgroup, read from the audit file once the auditor stays with it."""
+class RowsView(QWidget):
+    """Rows of the data, read from the audit file: how many there are, and the first of them."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(
+        self, session: Session, name: str, description: str = "", *, most: int = _HIGH
+    ) -> None:
         super().__init__()
         self._session = session
-        self._wanted: Conditions | None = None
+        self._protected = {each.name for each in session.spec.domain.grouping}
+        self._read: Callable[[Store], Behind] | None = None
         self._count, self._banner = parts.quiet(), parts.Banner()
-        self.table = TextTable(
-            "Individuals in the subgroup",
-            description="Arrow keys move; Escape returns to the list of subgroups.",
-            most=_HIGH,
-        )
-        layouts.column(self._count, self._banner, self.table, on=self, spacing=theme.TIGHT)
-        self._soon = Soon(self, self._ask)
+        self.table = TextTable(name, description=description, most=most)
+        column = self._count, self._banner, layouts.grow(self.table)
+        layouts.column(*column, on=self, spacing=theme.TIGHT)
 
-    def show_rows(self, conditions: Conditions) -> None:
-        """Show the rows in another subgroup."""
-        if conditions != self._wanted:
-            self._wanted = conditions
-            self._count.setText("Searching…")
-            self.table.show_rows((), header=())
-            self._soon.ask()
-
-    def _ask(self) -> None:
-        if (conditions := self._wanted) is not None:
-            self._session.store.ask(
-                lambda store: rows_inside(store, conditions),
-                lambda behind: self._take(conditions, behind),
-                self._banner.tell,
-                key="rows inside",
-            )
-
-    def _take(self, conditions: Conditions, behind: Behind) -> None:
-        if conditions != self._wanted:
-            return
+    def show_rows(self, read: Callable[[Store], Behind], say: Callable[[Behind], str]) -> None:
+        """Show the rows that ``read`` finds in the file, and what ``say`` makes of them."""
+        self._read = read
         self._banner.clear()
-        protected = {each.name for each in self._session.spec.domain.grouping}
-        heads = (f"◆ {name}" if name in protected else name for name in behind.heads)
-        self.table.show_rows(behind.cells, header=[*heads])
-        self._count.setText(f"□ Observed: {behind.sentence()}.")
+        self._count.setText("Searching…")
+        self.table.show_rows((), header=())
+
+        def take(behind: Behind) -> None:
+            if read is self._read:
+                heads = [f"◆ {each}" if each in self._protected else each for each in behind.heads]
+                self.table.show_rows(behind.cells, header=heads)
+                self._count.setText(say(behind))
+
+        # of several asked for in a row only the last
+        self._session.store.ask(read, take, self._banner.tell, key=(id(self), "rows"))

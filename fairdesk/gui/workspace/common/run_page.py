@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QComboBox, QLayout, QPushButton, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QLayout, QPushButton, QScrollArea, QStackedWidget, QWidget
 
 from fairdesk.answers import Question, best_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
@@ -240,6 +240,13 @@ class RunChoice(QComboBox):
         self.run_changed.emit(self._latest)
 
 
+def page_of(*items: layouts.Item, tab: bool = False) -> QScrollArea:
+    """Return a page of items below each other, which scrolls; a tab has margins around already."""
+    margin = (0, theme.GAP, theme.PAGE, theme.WIDE) if tab else theme.AROUND
+    inside = layouts.panel(*items, layouts.stretch(), margin=margin, spacing=theme.GAP)
+    return parts.scrolled(inside)
+
+
 class RunPage(QWidget):
     """A page about one run; while there is none, what one would tell.
 
@@ -271,10 +278,11 @@ class RunPage(QWidget):
         self._stack = QStackedWidget()
 
     def _stack_up(self, empty: QWidget, full: QWidget, *below: QLayout) -> None:
-        """Lay the page out: what stands there without a run, and with one; and below both."""
+        """Lay the page out, without a run and with one, and below both; then show what there is."""
         self._stack.addWidget(empty)
         self._stack.addWidget(full)
         layouts.column(layouts.grow(self._stack), *below, on=self)
+        self.runs.take_runs()
 
     def _empty_page(
         self,

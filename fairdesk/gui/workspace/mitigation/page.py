@@ -18,7 +18,7 @@ from fairdesk.document.blocks import Heading
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import EXAMPLES, Run, RunPage, report_link
+from fairdesk.gui.workspace.common.run_page import EXAMPLES, Run, RunPage, page_of, report_link
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import (
     PAIRS,
@@ -142,16 +142,12 @@ class RepairPage(RunPage):
             spacing=theme.TIGHT,
         )
         self._empty = parts.quiet(_EMPTY)
-        inside = layouts.panel(
+        self._area = page_of(
             page_head("Mitigation", self.runs),
             parts.quiet(mitigation.WHAT),
             *(self._empty, self._banner, self._old, self._standing, self.said, self.fold),
             *(self.models, self._export_row, self.model),
-            layouts.stretch(),
-            margin=theme.AROUND,
-            spacing=theme.GAP,
         )
-        self._area = parts.scrolled(inside)
         layouts.column(self._area, on=self)
         self._export_row.hide()
         self.fold.set_open(opened=True)

@@ -42,6 +42,7 @@ from fairdesk.gui.workspace.common.run_page import (
     REPAIR,
     SHARE,
     Run,
+    page_of,
     with_examples,
 )
 from fairdesk.gui.workspace.overview.answer_card import AnswerCard, BoardCard
@@ -229,15 +230,13 @@ class OverviewPage(QWidget):
             *(parts.heading("Next step"), layouts.grow(self._next_words), self._next_button),
             spacing=theme.GAP,
         )
-        inside = layouts.panel(
+        inside = page_of(
             *(page_head(spec.title), parts.quiet(favourable), layouts.gap(theme.NEAR)),
             *(self.board, parts.Card(following, tone="tint"), self._tiles),
             *(parts.quiet(_not_covered(spec)), layouts.gap(theme.NEAR)),
-            *(self._runs_title, self._runs, self._acts, layouts.stretch()),
-            margin=theme.AROUND,
-            spacing=theme.GAP,
+            *(self._runs_title, self._runs, self._acts),
         )
-        layouts.column(parts.scrolled(inside), on=self)
+        layouts.column(inside, on=self)
         session.runs_changed.connect(self._renew)
         session.live_changed.connect(self._follow)
         self._renew()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
@@ -20,10 +18,9 @@ from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.runs.inspection import MovedError
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.bars import Counts
-from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document import comparison, pairs
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.charts.drawn import DrawnChart, Picture
+from fairdesk.gui.charts.drawn import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.keys import keyed, shortcut
@@ -31,6 +28,7 @@ from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import Run, RunPage, with_examples
 from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.compare import CourseChart
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
 from fairdesk.gui.workspace.session.session import Session
@@ -39,7 +37,6 @@ from fairdesk.wording import figures, words
 _HELD = "A report is final. To compare the pairs makes it a draft again."
 
 
-Curve = NDArray[np.float64]
 #: How high the chart is, and table and pair at least.
 _CHART, _LEAST = 200, 360
 #: In less width the pair stands below the table, not beside it.
@@ -88,7 +85,6 @@ class ExamplesPage(RunPage):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session, has_examples, "Run whose pairs are shown", Question.EXAMPLE)
-        self._curves: dict[int, Curve] = {}
         self._turned = False
         self._headline = parts.Words(size=1.12, strong=True, selectable=True)
         #: What all runs found, and for experts what this one spent.
@@ -96,8 +92,8 @@ class ExamplesPage(RunPage):
         self._phases = BlocksView(session, folds=False)
         self._weighing = WeighingLine(session)
         self._trouble = parts.Banner()
-        self.chart = DrawnChart(Drawing(), fills=True)
-        session.hear(self.chart)
+        self.chart = CourseChart(session)
+        self.chart.over_time.setChecked(True)
         self._bars = Picture(Counts(), "Click or press Enter to list only these pairs")
         self._bars.pressed.connect(self._filter_alone)
         self.pairs = PairsView(session)
@@ -116,7 +112,6 @@ class ExamplesPage(RunPage):
             lambda error: self._trouble.tell(error, (("Try again", session.weighing.go_on),))
         )
         self._make_shortcuts(people)
-        self.runs.take_runs()
 
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
         """Put the pair below the table where both do not fit beside each other."""
@@ -130,7 +125,6 @@ class ExamplesPage(RunPage):
     def _make_full(self, people: QWidget) -> QWidget:
         """Make what is shown once there is a run: sentence, how it went, people."""
         self.experts = for_experts(self._spent, self._phases, self._make_watching())
-        self.experts.opened.connect(self._draw)
         self.experts.button.clicked.connect(self._keep_watching)
         return layouts.panel(
             page_head("Discriminatory pairs", self.runs),
@@ -158,13 +152,6 @@ class ExamplesPage(RunPage):
 
     def _make_watching(self) -> QWidget:
         """Make the upper part: the chart and the counts per attribute."""
-        self._over_time, _against = self.chart.add_choice(
-            (
-                ("Over time", "Show pairs found over time"),
-                ("Against queries", "Show pairs found against queries, for every run"),
-            ),
-            self._draw,
-        )
         self._alone_words = parts.quiet()
         counts = layouts.panel(
             parts.heading("Changing one attribute alone"),
@@ -250,18 +237,6 @@ class ExamplesPage(RunPage):
     def _take(self, run: Run) -> None:
         super()._take(run)
         self.pairs.show_run(run.id)
-        if isinstance(run, RunRecord):
-            self._ask_curve(run.id)
-
-    def _ask_curve(self, number: int) -> None:
-        self._session.store.ask(
-            lambda store: (number, store.progress(number)), self._take_curve, key=("curve", number)
-        )
-
-    def _take_curve(self, answer: tuple[int, Curve]) -> None:
-        number, curve = answer
-        self._curves[number] = curve
-        self._draw()
 
     def _show_run(self, run: Run) -> None:
         """Say how a run stands, in words and numbers."""
@@ -280,20 +255,4 @@ class ExamplesPage(RunPage):
         self._bars.draw(alone.drawing)
         self._alone_words.setText(f"{alone.caption}. Click a bar to list its pairs.")
         self._tell_failure(run, "Run again…", self._session.wishes.run_again.emit)
-        self._draw()
-
-    def _draw(self) -> None:
-        if not self.isVisible() or self._told is None:
-            return
-        live = self._session.live
-        if live is not None and live.id:
-            self._curves[live.id] = self._session.driver.progress()
-        over_time, numbers = self._over_time.isChecked(), [self._told.id]
-        if not over_time:
-            for record in with_examples(self._session.runs):
-                if record.id not in self._curves:
-                    self._curves[record.id] = np.empty((0, 4))
-                    self._ask_curve(record.id)
-            numbers = sorted(self._curves)
-        curves = [(f"run {n}", self._curves[n]) for n in numbers if n in self._curves]
-        self.chart.draw(comparison.course(curves, over_time=over_time))
+        self.chart.show_runs([each.id for each in with_examples(self._session.runs)], (run.id,))

@@ -36,6 +36,14 @@ from fairdesk.results.individual import AuditStudy
 from fairdesk.results.proofs import Proven
 from fairdesk.results.subgroups import RuleSet
 
+_KINDS = {
+    ".pdf": "PDF document",
+    ".html": "HTML document",
+    ".json": "JSON file",
+    ".csv": "CSV table",
+    SUFFIX: "Proof certificate",
+}
+
 
 @dataclass(frozen=True)
 class Export:
@@ -51,24 +59,31 @@ class Export:
         What its button says.
     name : str
         The name that is suggested, with its suffix.
-    kind : str
-        What the file dialog calls such files.
     write : callable, optional
         Writes it; the report has a ``form`` instead.
-    form : str
-        The report's, as `fairdesk.report.document.write_report` knows it.
     needs : type, optional
         It is offered once a run has told such a figure; always, where left out.
+    form : str
+        The report's, as `fairdesk.report.document.write_report` knows it.
     """
 
     title: str
     holds: str
     button: str
     name: str
-    kind: str
     write: Callable[[Store, Path], None] | None = None
     needs: type[Metric] | None = None
     form: Format | None = None
+
+    @property
+    def suffix(self) -> str:
+        """How its name ends."""
+        return Path(self.name).suffix
+
+    @property
+    def kind(self) -> str:
+        """What the file dialog calls such files."""
+        return f"{_KINDS[self.suffix]} (*{self.suffix})"
 
 
 def _write_last_certificate(store: Store, path: Path) -> None:
@@ -84,31 +99,14 @@ def _write_last_certificate(store: Store, path: Path) -> None:
 
 
 #: The report, in the formats that it can be saved in.
-REPORTS: Final = (
-    Export(
-        "Report (PDF)",
-        "For readers: to be printed, signed and passed on.",
-        "PDF",
-        "report.pdf",
-        "PDF document (*.pdf)",
-        form="pdf",
-    ),
-    Export(
-        "Report (HTML)",
-        "For readers: one file that opens in any browser and can be read by screen readers.",
-        "HTML",
-        "report.html",
-        "HTML document (*.html)",
-        form="html",
-    ),
-    Export(
-        "Report (JSON)",
-        "For programs: the same sentences, tables and charts as data.",
-        "JSON",
-        "report.json",
-        "JSON file (*.json)",
-        form="json",
-    ),
+_REPORTS: Final[dict[Format, str]] = {
+    "pdf": "For readers: to be printed, signed and passed on.",
+    "html": "For readers: one file that opens in any browser and can be read by screen readers.",
+    "json": "For programs: the same sentences, tables and charts as data.",
+}
+REPORTS: Final = tuple(
+    Export(f"Report ({form.upper()})", holds, form.upper(), f"report.{form}", form=form)
+    for form, holds in _REPORTS.items()
 )
 #: Everything else.
 FILES: Final = (
@@ -118,7 +116,6 @@ FILES: Final = (
         "their decisions and scores, the review status and notes.",
         "Export pairs as &CSV…",
         "findings.csv",
-        "CSV table (*.csv)",
         write_findings_csv,
     ),
     Export(
@@ -126,7 +123,6 @@ FILES: Final = (
         "For other programs: the whole audit plan, the runs and every pair, as JSON.",
         "Export results as &JSON…",
         "findings.json",
-        "JSON file (*.json)",
         write_findings_json,
     ),
     Export(
@@ -135,7 +131,6 @@ FILES: Final = (
         "label, so that the next model can learn to give them the same decision.",
         "Export retra&ining data as CSV…",
         "retraining.csv",
-        "CSV table (*.csv)",
         write_retraining_csv,
     ),
     Export(
@@ -144,7 +139,6 @@ FILES: Final = (
         "certification. “fairdesk verify” checks it again.",
         "Export proof certi&ficate…",
         f"certificate{SUFFIX}",
-        f"Proof certificate (*{SUFFIX})",
         _write_last_certificate,
         Proven,
     ),
@@ -154,7 +148,6 @@ FILES: Final = (
         "ratio and tests.",
         "Export gro&up metrics…",
         "groups.csv",
-        "CSV table (*.csv)",
         write_groups_csv,
         GroupTable,
     ),
@@ -164,7 +157,6 @@ FILES: Final = (
         "and support.",
         "Export sub&groups…",
         "subgroups.csv",
-        "CSV table (*.csv)",
         write_subgroups_csv,
         RuleSet,
     ),
@@ -174,7 +166,6 @@ FILES: Final = (
         "with the paired confidence interval.",
         "Export audit s&tudy…",
         "audit-study.csv",
-        "CSV table (*.csv)",
         write_study_csv,
         AuditStudy,
     ),

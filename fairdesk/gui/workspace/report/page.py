@@ -97,8 +97,7 @@ class ReportPage(QWidget):
             return
         if path is None:
             suggested = self._folder / self.name_of(export)
-            suffix = Path(export.name).suffix
-            path = ask_save(self, export.title, suggested, export.kind, suffix)
+            path = ask_save(self, export.title, suggested, export.kind, export.suffix)
             if path is None:
                 return
         target, source, given_up = path, self._session.path, threading.Event()
@@ -178,7 +177,7 @@ class ReportPage(QWidget):
             return export.name
         title = _UNFIT.sub(" ", self._session.spec.title)
         name = " ".join(title.split())[:_LONGEST].strip(" .") or "report"
-        return f"{name}{Path(export.name).suffix}"
+        return f"{name}{export.suffix}"
 
     # Parts
 

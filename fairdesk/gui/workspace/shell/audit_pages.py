@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QKeySequence, QMouseEvent
@@ -49,9 +48,9 @@ from fairdesk.gui.workspace.common.run_page import (
     REPORT,
     SHARE,
     Run,
+    RunPage,
     answering,
     kind,
-    proves,
     tells_share,
     with_examples,
 )
@@ -59,7 +58,7 @@ from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.gui.workspace.compare import ComparePage
 from fairdesk.gui.workspace.estimates import SharePage
 from fairdesk.gui.workspace.groups import GroupsPage, tables_of
-from fairdesk.gui.workspace.mitigation.page import RepairPage, repairs
+from fairdesk.gui.workspace.mitigation.page import RepairPage
 from fairdesk.gui.workspace.overview.page import OverviewPage
 from fairdesk.gui.workspace.pairs.page import ExamplesPage
 from fairdesk.gui.workspace.report.exports import Export
@@ -237,49 +236,27 @@ def _share_of(run: Run, telling: Sequence[Run] = ()) -> Standing:
 _PAIR = re.compile(r"\s*(?:pair\b)?\s*(?:no\.?|#)?\s*(\d[\d,]*)\s*", re.IGNORECASE)
 
 
-class Showing(Protocol):
-    """Shows a thing where it belongs."""
-
-    def show_run(self, number: int) -> None:
-        """Show what a run found."""
-
-    def show_attribute(self, name: str) -> None:
-        """Show an attribute."""
-
-    def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
-        """Show the metrics of a group, by its values of these attributes."""
-
-    def show_subgroup(self, key: Key) -> None:
-        """Show a subgroup that was discovered."""
-
-    def show_term(self, term: str) -> None:
-        """Show an identity term that was compared."""
-
-    def show_pair(self, number: int) -> None:
-        """Show a pair."""
-
-
-def find(session: Session, text: str, showing: Showing) -> Iterator[Found]:
+def find(session: Session, text: str, pages: AuditPages) -> Iterator[Found]:
     """Yield what may be meant by a text; of pairs, which are many, only the one of its number."""
     if named := _PAIR.fullmatch(text):
         number = int(named[1].replace(",", ""))
         # its name has what was typed, with or without the comma
-        yield Found(f"Pair {named[1]}", partial(showing.show_pair, number))
+        yield Found(f"Pair {named[1]}", partial(pages.show_pair, number))
     for run in session.runs:
         name = f"Run {run.id}: {method_named(run.method).title}, {words.state_word(run.state)}"
-        yield Found(name, partial(showing.show_run, run.id))
+        yield Found(name, partial(pages.show_run, run.id))
     domain = session.spec.domain
     for attribute in (*domain.attributes, *domain.unseen):
-        shown = partial(showing.show_attribute, attribute.name)
+        shown = partial(pages.show_attribute, attribute.name)
         yield Found(f"Attribute: {attribute.name}", shown)
-    yield from _groups(session, showing.show_group)
+    yield from _groups(session, pages.show_group)
     known = best_run(Question.SUBGROUPS, session.runs)
     for _mined, sets in mined_with(known.figures) if known is not None else ():
         for each, _similar in findings(session.spec, sets):
             name = f"Subgroup: {rule_phrase(session.spec, each.conditions)}"
-            yield Found(name, partial(showing.show_subgroup, (each.outcome, each.conditions)))
+            yield Found(name, partial(pages.show_subgroup, (each.outcome, each.conditions)))
     for term in terms_of(known) if known is not None else ():
-        yield Found(f"Identity term: {term.term}", partial(showing.show_term, term.term))
+        yield Found(f"Identity term: {term.term}", partial(pages.show_term, term.term))
 
 
 def _groups(
@@ -350,7 +327,14 @@ class AuditPages(QWidget):
         if self.asks_nobody:
             for name in (EXAMPLES, SHARE, PROOF, COMPARE, REPAIR):
                 self.steps.item(NAMES.index(name)).setHidden(True)
-        self._listen_to_pages()
+        wishes = self._session.wishes
+        wishes.show_page.connect(self.show_page)
+        wishes.show_run.connect(self.show_run)
+        wishes.show_part.connect(self.show_part)
+        wishes.show_pair.connect(self.show_pair)
+        wishes.compare_with.connect(self.compare_with)
+        wishes.show_in_report.connect(self.show_in_report)
+        self._session.said.connect(self.said)
 
     @property
     def title(self) -> str:
@@ -402,16 +386,9 @@ class AuditPages(QWidget):
         run = self._session.record(number)
         if run is None:
             return
-        if method_named(run.method).answers is QuestionKind.EXAMPLES:
-            self.examples.open_run(number)
-        elif method_named(run.method).answers is QuestionKind.SHARE:
-            self.share.open_run(number)
-        elif proves(run):
-            self.proof.open_run(number)
-        elif method_named(run.method).answers in ABOUT_GROUPS:
-            self.groups.open_run(number)
-        elif repairs(run):
-            self.repair.open_run(number)
+        page = self._pages.widget(NAMES.index(PAGES[method_named(run.method).answers]))
+        if isinstance(page, RunPage | GroupsPage):
+            page.open_run(number)
         self.show_answer(run.spec)
 
     def show_answer(self, run: RunSpec) -> None:
@@ -503,18 +480,6 @@ class AuditPages(QWidget):
             self._left.append(self._at)
             self._at = page
             self.back.setEnabled(True)
-
-    def _listen_to_pages(self) -> None:
-        """Show what one page asks another to show."""
-        wishes = self._session.wishes
-        for wish, meet in (
-            *((wishes.show_page, self.show_page), (wishes.show_run, self.show_run)),
-            *((wishes.show_part, self.show_part), (wishes.show_pair, self.show_pair)),
-            (wishes.compare_with, self.compare_with),
-            (wishes.show_in_report, self.show_in_report),
-        ):
-            wish.connect(meet)
-        self._session.said.connect(self.said)
 
     def _show_found(self, number: int, pairs: Sequence[Pair]) -> None:
         if pairs:

@@ -10,10 +10,11 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.document.blocks import Block, Grid, Heading, Section
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import layouts, parts
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
+from fairdesk.gui.workspace.common.run_page import page_of
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.document import described
 
@@ -32,18 +33,15 @@ class DataPage(QWidget):
         self._banner, self.view = parts.Banner(), BlocksView(session)
         what = "data" if spec.predictions else "data and model"
         places = [spec.data.path, *([] if spec.predictions else [spec.model.path])]
-        inside = layouts.panel(
+        self._area = page_of(
             page_head("Data and model"),
             parts.quiet(
                 f"The exact {what} of this audit. They are fixed; to audit others, create a new "
                 "audit."
             ),
             parts.Words("\n".join(places), selectable=True),
-            *(self._banner, self.view, layouts.stretch()),
-            margin=theme.AROUND,
-            spacing=theme.GAP,
+            *(self._banner, self.view),
         )
-        self._area = parts.scrolled(inside)
         layouts.column(self._area, on=self)
         session.runs_changed.connect(self._ask)
 

@@ -11,14 +11,19 @@ import msgspec
 from PySide6.QtCore import (
     QDateTime,
     QLocale,
-    QModelIndex,
     QObject,
     QSaveFile,
     QSortFilterProxyModel,
     Qt,
     QTimer,
 )
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShowEvent
+from PySide6.QtGui import (
+    QGuiApplication,
+    QKeySequence,
+    QShowEvent,
+    QStandardItem,
+    QStandardItemModel,
+)
 from PySide6.QtWidgets import (
     QHeaderView,
     QTableView,
@@ -31,7 +36,7 @@ from fairdesk.gui.kit import fields, hints, layouts, parts, theme
 from fairdesk.gui.kit.dropping import ask_save
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.kit.tables import LEFT, Index, TableModel, read_only
+from fairdesk.gui.kit.tables import LEFT, read_only
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.tables import guarded
 from fairdesk.wording import words
@@ -46,44 +51,25 @@ def local_time(at: str) -> str:
     return QLocale().toString(when, "d MMM yyyy, HH:mm:ss") if when.isValid() else at
 
 
-class LogModel(TableModel):
+class LogModel(QStandardItemModel):
     """The entries, oldest first."""
 
     def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
+        super().__init__(0, 2, parent)
         self.entries: list[LogEntry] = []
+        zone = QDateTime.currentDateTime().timeZoneAbbreviation()
+        self.setHorizontalHeaderLabels([f"Time ({zone})", "Event"])
+        for column in (0, 1):
+            self.horizontalHeaderItem(column).setTextAlignment(LEFT)
 
     def show(self, entries: list[LogEntry]) -> None:
         """Show the log as it is now; entries are only ever added."""
-        if len(entries) > len(self.entries):
-            self.beginInsertRows(QModelIndex(), len(self.entries), len(entries) - 1)
-            self.entries = entries
-            self.endInsertRows()
-
-    def size(self) -> tuple[int, int]:
-        """Return how many entries there are, and columns: time and what happened."""
-        return len(self.entries), 2
-
-    def headerData(  # noqa: N802 - Qt's name
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object:
-        """Return the name of a column."""
-        if orientation == Qt.Orientation.Horizontal:
-            if role == Qt.ItemDataRole.DisplayRole:
-                zone = QDateTime.currentDateTime().timeZoneAbbreviation()
-                return (f"Time ({zone})", "Event")[section]
-            if role == Qt.ItemDataRole.TextAlignmentRole:
-                return LEFT
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return a cell."""
-        entry = self.entries[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return entry.what if index.column() else local_time(entry.at)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return hints.plain(entry.what if index.column() else f"{entry.at} (UTC)")
-        return None
+        for entry in entries[len(self.entries) :]:
+            time, event = QStandardItem(local_time(entry.at)), QStandardItem(entry.what)
+            time.setToolTip(hints.plain(f"{entry.at} (UTC)"))
+            event.setToolTip(hints.plain(entry.what))
+            self.appendRow([time, event])
+        self.entries = entries
 
 
 def as_csv(entries: Sequence[LogEntry]) -> str:

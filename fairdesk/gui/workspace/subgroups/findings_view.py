@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton, QScrollArea, QWidget
 
 from fairdesk.answers import Question, decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
@@ -18,8 +18,8 @@ from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads import Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.data_rows import RowsInside
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, report_link
+from fairdesk.gui.workspace.common.data_rows import RowsView, rows_inside
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of, report_link
 from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Metric
@@ -198,19 +198,19 @@ class FindingsView(RunPage):
         self.list.picked.connect(lambda key, row, _column: self._pick(key, row))
         self.list.opened.connect(self._open)
         self.detail.opened.connect(self._open_other)
-        self.rows = RowsInside(session)
+        how = "Arrow keys move; Escape returns to the list of subgroups."
+        self.rows = RowsView(session, "Individuals in the subgroup", how)
         # a table that scrolls both ways is out of the way until it is wanted
         self.individuals = parts.Fold("Individuals in the subgroup")
         self.individuals.body.addWidget(self.rows)
         self.supports, self.others = SupportsView(session), OtherMethods(session)
         self.tested = BlocksView(session, folds=False)
         self.experts = for_experts(self.tested, self.supports, layouts.gap(theme.NEAR), self.others)
-        self._area = parts.scrolled(self._make_full())
+        self._area = self._make_full()
         self._stack_up(self._make_empty(), self._area)
         session.runs_changed.connect(self._show_others)
         self._redraw = Soon(self, self._show_others)
         session.live_changed.connect(lambda _state: self._redraw.ask())
-        self.runs.take_runs()
 
     def open_run(self, number: int) -> None:
         """Show a run by its number; of another method where it is."""
@@ -246,7 +246,7 @@ class FindingsView(RunPage):
             (off(spec),),
         )
 
-    def _make_full(self) -> QWidget:
+    def _make_full(self) -> QScrollArea:
         head = layouts.row(
             layouts.grow(self._standing),
             layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
@@ -266,12 +266,11 @@ class FindingsView(RunPage):
         self._found = layouts.panel(
             self._make_filters(), self._chip, self.list, self._one, spacing=theme.GAP
         )
-        return layouts.panel(
+        return page_of(
             *(head, self._banner, self.top, self._explained),
             layouts.at(self._start, Qt.AlignmentFlag.AlignLeft),
-            *(self._none, self._found, self.experts, layouts.stretch()),
-            margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
-            spacing=theme.GAP,
+            *(self._none, self._found, self.experts),
+            tab=True,
         )
 
     def _make_filters(self) -> QWidget:
@@ -422,7 +421,10 @@ class FindingsView(RunPage):
         of_rows = all(one.attribute in grouping and not one.term for one in rule_set.conditions)
         self.individuals.setVisible(of_rows)
         if of_rows:
-            self.rows.show_rows(rule_set.conditions)
+            self.rows.show_rows(
+                lambda store: rows_inside(store, rule_set.conditions),
+                lambda behind: f"□ Observed: {behind.sentence()}.",
+            )
 
     def _pick(self, key: str, row: int) -> None:
         """Look into a subgroup of the list, or of the chart, which has the first of it."""

@@ -18,7 +18,7 @@ from fairdesk.document import terms
 from fairdesk.document.blocks import Heading, Text
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import Run, RunPage
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
 from fairdesk.results.subgroups import TermRate
@@ -100,8 +100,7 @@ class WordsView(RunPage):
         self.top, self.table = BlocksView(session), BlocksView(session)
         self.detail, self._lookup = BlocksView(session), parts.Banner()
         self.table.picked.connect(lambda _key, row, _column: self._choose(self.listed[row]))
-        self._stack_up(self._make_empty(), parts.scrolled(self._make_full()))
-        self.runs.take_runs()
+        self._stack_up(self._make_empty(), self._make_full())
 
     def choose_term(self, term: str) -> None:
         """Choose a term among those of all categories."""
@@ -128,12 +127,8 @@ class WordsView(RunPage):
             layouts.at(self.runs, Qt.AlignmentFlag.AlignTop),
             spacing=theme.NEAR,
         )
-        return layouts.panel(
-            *(head, self._banner, self.top, parts.quiet(EXPLAINED)),
-            *(self.table, self.detail, self._lookup, layouts.stretch()),
-            margin=(0, theme.GAP, theme.PAGE, theme.WIDE),
-            spacing=theme.GAP,
-        )
+        above = head, self._banner, self.top, parts.quiet(EXPLAINED)
+        return page_of(*above, self.table, self.detail, self._lookup, tab=True)
 
     # What happens
 

@@ -76,7 +76,7 @@ def test_space_checks_another_run(qtbot, comparing):
 def test_the_chart_turns_from_rows_to_seconds(comparing):
     view = comparing.compare.runs
     assert "queries" in view.chart.drawing.x_title
-    view._by_time.click()
+    view.chart.over_time.click()
     assert view.chart.drawing.x_title == "seconds"
 
 
