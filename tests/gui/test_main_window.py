@@ -31,8 +31,8 @@ from fairdesk.gui.menus import Commands
 from fairdesk.gui.start_page import RecentCard
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, GROUPS, NAMES
+from fairdesk.gui.workspace.report.dialogs import CheckDialog
 from fairdesk.gui.workspace.report.exports import EXPORTS
-from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
 from fairdesk.gui.workspace.shell.workspace import Workspace
 from fairdesk.samples import samples
 from tests.gui.auditing import FakeWorker, make_audit

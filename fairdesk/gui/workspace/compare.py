@@ -31,8 +31,7 @@ from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.kit.threads import Latest, Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, likenesses, page_of
-from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, RunPage, likenesses, page_of
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
 from fairdesk.wording import words

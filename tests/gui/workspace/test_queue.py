@@ -14,9 +14,9 @@ from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
 from fairdesk.cluster.messages import AtWork
 from fairdesk.gui.workspace.common.run_page import GROUPS, NAMES, OVERVIEW, REPORT
-from fairdesk.gui.workspace.queue import runner
-from fairdesk.gui.workspace.queue.strip import RunClock, names, seconds_left, ticking
+from fairdesk.gui.workspace.shell import runner
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
+from fairdesk.gui.workspace.shell.queue_strip import RunClock, names, seconds_left, ticking
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from tests.gui.auditing import FakeWorker, make_audit
 

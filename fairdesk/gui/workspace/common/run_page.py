@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
 
 from PySide6.QtCore import QSignalBlocker, Signal, SignalInstance
 from PySide6.QtGui import QShowEvent
@@ -16,7 +18,6 @@ from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads import Soon
-from fairdesk.gui.workspace.common.steps import OF_STATE
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.groups import GroupGap
 from fairdesk.results.individual import GradientFidelity, Share
@@ -24,6 +25,37 @@ from fairdesk.wording import comparisons, words
 from fairdesk.wording.proofs import proven_of
 
 Run = RunRecord | RunState
+
+
+class Sign(Enum):
+    """How a step or run stands: a sign beside the words."""
+
+    NONE = ""
+    NOT_YET = "○"
+    RUNNING = "●"
+    PAUSED = "‖"
+    DONE = "✓"
+    STOPPED = "■"
+    FAILED = "!"
+    OUTDATED = "△"
+
+
+#: The sign of each state of a run.
+OF_STATE = {
+    "running": Sign.RUNNING,
+    "paused": Sign.PAUSED,
+    "stopped": Sign.STOPPED,
+    "done": Sign.DONE,
+    "failed": Sign.FAILED,
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a step stands."""
+
+    words: str = ""
+    sign: Sign = Sign.NONE
 
 
 def answering(runs: Sequence[RunRecord], kind: QuestionKind) -> tuple[RunRecord, ...]:

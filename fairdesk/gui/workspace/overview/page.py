@@ -34,7 +34,6 @@ from fairdesk.document.board import board, unsettled
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed
 from fairdesk.gui.kit.pages import page_head
-from fairdesk.gui.workspace.certification import off
 from fairdesk.gui.workspace.common.run_page import (
     EXAMPLES,
     GROUPS,
@@ -45,10 +44,10 @@ from fairdesk.gui.workspace.common.run_page import (
     page_of,
     with_examples,
 )
-from fairdesk.gui.workspace.overview.answer_card import AnswerCard, BoardCard
-from fairdesk.gui.workspace.overview.runs_table import RunsTable
+from fairdesk.gui.workspace.evidence import off
+from fairdesk.gui.workspace.groups.findings_view import off as groups_off
+from fairdesk.gui.workspace.overview.cards import AnswerCard, BoardCard, RunsTable
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.findings_view import off as groups_off
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import figures, words
 from fairdesk.wording.language import unmeasured

@@ -26,8 +26,7 @@ from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, with_examples
-from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, RunPage, with_examples
 from fairdesk.gui.workspace.compare import CourseChart
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView

@@ -23,8 +23,7 @@ from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import report_link
 from fairdesk.gui.workspace.pairs.side_by_side import ShareBar, SideBySide, side_by_side_table
-from fairdesk.gui.workspace.session.pair_columns import MARKS
-from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.session.session import MARKS, Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words
 from fairdesk.wording.pairs import distance_text, plausible_text, usual

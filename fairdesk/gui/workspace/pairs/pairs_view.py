@@ -30,9 +30,8 @@ from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
+from fairdesk.gui.workspace.pairs.pairs_model import CHANGE, Cells, PairsModel, as_tsv
 from fairdesk.gui.workspace.pairs.side_by_side import ShareDelegate
-from fairdesk.gui.workspace.session.pair_columns import CHANGE, Cells, as_tsv
-from fairdesk.gui.workspace.session.pairs_model import PairsModel
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
 from fairdesk.wording import words

@@ -19,7 +19,7 @@ from fairdesk.document.blocks import PairCard, PairRow
 from fairdesk.document.pairs import RECORDED
 from fairdesk.gui.kit import hints, theme
 from fairdesk.gui.kit.tables import LEFT, Index, Padded, TableModel, read_only
-from fairdesk.gui.workspace.session.pair_columns import PairRole
+from fairdesk.gui.workspace.pairs.pairs_model import PairRole
 
 _THICK = 7.0
 

@@ -18,8 +18,10 @@ from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.dropping import ask_save
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads import in_background
-from fairdesk.gui.workspace.common.steps import Sign, Standing
-from fairdesk.gui.workspace.report.dialogs import ContentsDialog, SignDialog
+from fairdesk.gui.workspace.common.run_page import Sign, Standing
+from fairdesk.gui.workspace.report.categories import offer_of
+from fairdesk.gui.workspace.report.dialogs import CheckDialog, ContentsDialog, SignDialog
+from fairdesk.gui.workspace.report.draft import ReportDraft
 from fairdesk.gui.workspace.report.exports import (
     REPORTS,
     Export,
@@ -29,11 +31,8 @@ from fairdesk.gui.workspace.report.exports import (
     offered,
     write,
 )
+from fairdesk.gui.workspace.report.form import ReportForm
 from fairdesk.gui.workspace.report.preview import ReportPreview
-from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
-from fairdesk.gui.workspace.report_form.categories import offer_of
-from fairdesk.gui.workspace.report_form.draft import ReportDraft
-from fairdesk.gui.workspace.report_form.form import ReportForm
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.provenance.signing import Key
 from fairdesk.results.proofs import Proven

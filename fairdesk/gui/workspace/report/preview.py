@@ -34,8 +34,8 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import fields, hints, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads import Latest
+from fairdesk.gui.workspace.report.draft import read_state
 from fairdesk.gui.workspace.report.paper_view import FIT, ZOOMS, PagesView
-from fairdesk.gui.workspace.report_form.draft import read_state
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.document import make_report
 from fairdesk.report.render.pdf import Preview

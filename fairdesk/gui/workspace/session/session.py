@@ -17,7 +17,6 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit.threads import Ahead, StoreThread
-from fairdesk.gui.workspace.session.pair_columns import MARKS
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from fairdesk.gui.workspace.session.study import Study
 from fairdesk.gui.workspace.session.weighing import Weighing
@@ -26,6 +25,8 @@ from fairdesk.wording.decisions import class_texts
 
 T = TypeVar("T")
 
+#: The sign of each mark, and what it is called.
+MARKS = {"": ("", "no review status"), "flagged": ("⚑", "flagged"), "dismissed": ("✕", "dismissed")}
 #: Milliseconds between two looks into the file while a run writes to it.
 _LOOK = 1_000
 

@@ -29,10 +29,10 @@ from fairdesk.audit.plan.spec import AuditSpec, RunSpec
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.kit.hints import set_topic
+from fairdesk.gui.kit.hints import define_entries, set_topic
 from fairdesk.gui.kit.keys import Found, shortcut
 from fairdesk.gui.kit.pages import Pages
-from fairdesk.gui.workspace.certification import ProofPage, off
+from fairdesk.gui.kit.steps import Look, StepList
 from fairdesk.gui.workspace.common.run_page import (
     COMPARE,
     DATA,
@@ -41,6 +41,7 @@ from fairdesk.gui.workspace.common.run_page import (
     ICONS,
     LOG,
     NAMES,
+    OF_STATE,
     OVERVIEW,
     PAGES,
     PROOF,
@@ -49,25 +50,25 @@ from fairdesk.gui.workspace.common.run_page import (
     SHARE,
     Run,
     RunPage,
+    Sign,
+    Standing,
     answering,
     kind,
     tells_share,
     with_examples,
 )
-from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing, Steps
 from fairdesk.gui.workspace.compare import ComparePage
-from fairdesk.gui.workspace.estimates import SharePage
-from fairdesk.gui.workspace.groups import GroupsPage, tables_of
+from fairdesk.gui.workspace.evidence import DataPage, ProofPage, SharePage, off
+from fairdesk.gui.workspace.groups.findings_view import Key, mined_of
+from fairdesk.gui.workspace.groups.page import GroupsPage, tables_of
+from fairdesk.gui.workspace.groups.terms_view import terms_of
 from fairdesk.gui.workspace.mitigation.page import RepairPage
 from fairdesk.gui.workspace.overview.page import OverviewPage
 from fairdesk.gui.workspace.pairs.page import ExamplesPage
 from fairdesk.gui.workspace.report.exports import Export
 from fairdesk.gui.workspace.report.page import ReportPage
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.shell.data_page import DataPage
 from fairdesk.gui.workspace.shell.log_page import LogPage
-from fairdesk.gui.workspace.subgroups.findings_view import Key, mined_of
-from fairdesk.gui.workspace.subgroups.terms_view import terms_of
 from fairdesk.results.trials import repair_of
 from fairdesk.wording import comparisons, words
 from fairdesk.wording import mitigation as mitigation_words
@@ -273,6 +274,41 @@ def _groups(
     for names, values in groups:
         said = " and ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
         yield Found(f"Group: {said}", partial(show, names, values))
+
+
+_LOUD = {Sign.FAILED: "wrong", Sign.RUNNING: "accent"}
+
+
+class Steps(StepList):
+    """The steps of an audit.
+
+    Parameters
+    ----------
+    names, icons : tuple of str
+        What they are called, and the pictures beside their names.
+
+    Signals
+    -------
+    chosen : int
+        Another step is to be shown.
+    """
+
+    chosen = Signal(int)
+
+    def __init__(self, names: tuple[str, ...], icons: tuple[str, ...]) -> None:
+        super().__init__("Steps of the audit")
+        for number, (name, icon) in enumerate(zip(names, icons, strict=True), start=1):
+            self.add(name, Look(icon), f"{name} (Ctrl+{number % 10})")
+        define_entries(self)
+        self.setCurrentRow(0)
+        self.currentRowChanged.connect(self.chosen)
+
+    def stand(self, row: int, standing: Standing) -> None:
+        """Say how a step stands."""
+        name, sign = self.item(row).text(), standing.sign
+        tone = _LOUD.get(sign, "quiet")
+        look = Look(self.look(row).icon, sign.value, standing.words, tone)
+        self.show_look(row, look, ", ".join(filter(None, (name, standing.words))))
 
 
 class AuditPages(QWidget):

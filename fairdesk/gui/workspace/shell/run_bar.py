@@ -13,9 +13,8 @@ from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import LEFT
-from fairdesk.gui.workspace.common.run_page import Run, kind, shares
-from fairdesk.gui.workspace.common.steps import OF_STATE, Sign
-from fairdesk.gui.workspace.queue.strip import QueueStrip, RunClock, ticking
+from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, Sign, kind, shares
+from fairdesk.gui.workspace.shell.queue_strip import QueueStrip, RunClock, ticking
 from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
 from fairdesk.wording import proofs as proof_words

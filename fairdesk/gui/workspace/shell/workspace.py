@@ -30,23 +30,25 @@ from fairdesk.gui.workspace.common.run_page import (
     DATA,
     LOG,
     NAMES,
+    OF_STATE,
     OVERVIEW,
     PAGES,
     REPAIR,
     REPORT,
+    Sign,
+    Standing,
     estimates,
     proves,
 )
-from fairdesk.gui.workspace.common.steps import OF_STATE, Sign, Standing
+from fairdesk.gui.workspace.groups.findings_view import METHOD
+from fairdesk.gui.workspace.groups.terms_view import text_columns
 from fairdesk.gui.workspace.mitigation.page import repairs
-from fairdesk.gui.workspace.queue.runner import Runner
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell import audit_pages
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.audit_pages import AuditPages
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.subgroups.findings_view import METHOD
-from fairdesk.gui.workspace.subgroups.terms_view import text_columns
+from fairdesk.gui.workspace.shell.runner import Runner
 from fairdesk.wording import language, words
 
 #: Seconds after which an estimate or a proof ends where nothing else was asked for.

@@ -18,11 +18,11 @@ from fairdesk.audit.store.records import RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.forms.method_picker import MethodPicker
 from fairdesk.gui.kit.parts import Fold
-from fairdesk.gui.workspace.certification import off
 from fairdesk.gui.workspace.common.blocks_view import StatementView
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, NAMES, OVERVIEW, PROOF, with_examples
+from fairdesk.gui.workspace.evidence import off
+from fairdesk.gui.workspace.overview.cards import RunsTable
 from fairdesk.gui.workspace.overview.page import PROVE, next_step
-from fairdesk.gui.workspace.overview.runs_table import RunsTable
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 from fairdesk.results.events import Measured, Progress

@@ -12,7 +12,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.document.comparison import compose
 from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES
 from fairdesk.gui.workspace.compare import budget_text
-from fairdesk.gui.workspace.queue import runner
+from fairdesk.gui.workspace.shell import runner
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from fairdesk.models.model import Capability
 from fairdesk.results.individual import GradientFidelity

@@ -19,8 +19,8 @@ from fairdesk.groups.context import GroupContext
 from fairdesk.groups.metrics import measuring
 from fairdesk.gui.kit.parts import Fold, Words
 from fairdesk.gui.workspace.common.blocks_view import StatementView
-from fairdesk.gui.workspace.common.data_rows import MOST
-from fairdesk.gui.workspace.groups import GroupTables, RowsDialog, rows_behind
+from fairdesk.gui.workspace.groups.data_rows import MOST
+from fairdesk.gui.workspace.groups.page import GroupTables, RowsDialog, rows_behind
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Measured, Progress
 from fairdesk.results.groups import Bin, GroupLine, GroupTable

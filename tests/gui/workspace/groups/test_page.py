@@ -14,15 +14,15 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import Kind
 from fairdesk.document import subgroup, subgroups
 from fairdesk.gui.kit.parts import Fold
-from fairdesk.gui.workspace.common.data_rows import MOST, rows_inside, shown_columns
 from fairdesk.gui.workspace.common.run_page import DATA, GROUPS, NAMES, OVERVIEW
+from fairdesk.gui.workspace.evidence import COLUMNS
+from fairdesk.gui.workspace.groups.data_rows import MOST, rows_inside, shown_columns
+from fairdesk.gui.workspace.groups.findings_view import LIST
+from fairdesk.gui.workspace.groups.terms_view import LIST as TERM_LIST
+from fairdesk.gui.workspace.groups.terms_view import texts_with
 from fairdesk.gui.workspace.overview.page import FIND_GROUPS, next_step
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.data_page import COLUMNS
 from fairdesk.gui.workspace.shell.run_bar import RunBar
-from fairdesk.gui.workspace.subgroups.findings_view import LIST
-from fairdesk.gui.workspace.subgroups.terms_view import LIST as TERM_LIST
-from fairdesk.gui.workspace.subgroups.terms_view import texts_with
 from fairdesk.models.inputs import input_check
 from fairdesk.models.model import How, Input, Mapping
 from fairdesk.results.events import Progress
@@ -255,7 +255,7 @@ def test_so_many_rows_are_shown_at_most(path, monkeypatch):
     with Store.open(path) as store:
         every = rows_inside(store, ())
         assert every.n_samples == len(every.cells) == store.spec.data.rows
-        monkeypatch.setattr("fairdesk.gui.workspace.common.data_rows.MOST", 7)
+        monkeypatch.setattr("fairdesk.gui.workspace.groups.data_rows.MOST", 7)
         few = rows_inside(store, ())
         assert len(few.cells) == 7
         assert few.sentence().endswith("rows of the data; the first 7 of them are shown")

@@ -18,8 +18,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Searching
 from fairdesk.errors import ReportError
 from fairdesk.gui.kit.parts import Fold
-from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES, REPAIR
-from fairdesk.gui.workspace.common.steps import Sign
+from fairdesk.gui.workspace.common.run_page import COMPARE, EXAMPLES, NAMES, REPAIR, Sign
 from fairdesk.gui.workspace.mitigation import export as repair_export
 from fairdesk.gui.workspace.mitigation.export import ExportDialog
 from fairdesk.gui.workspace.mitigation.form import RepairForm, offer_of, rules_of

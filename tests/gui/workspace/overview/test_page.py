@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton
 
 from fairdesk.answers import GroupOf, PairsOf, Question, SubgroupOf
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, GROUPS, NAMES, OVERVIEW, PROOF, SHARE
-from fairdesk.gui.workspace.overview.answer_card import PRESS
+from fairdesk.gui.workspace.overview.cards import PRESS
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
 from tests.gui.group_figures import FIGURES
 from tests.gui.mouse import move_mouse

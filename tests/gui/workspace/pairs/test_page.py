@@ -14,8 +14,8 @@ from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.document.pairs import STRONGEST, WHY
 from fairdesk.gui.workspace.common.run_page import EXAMPLES
+from fairdesk.gui.workspace.pairs.pairs_model import PairRole
 from fairdesk.gui.workspace.session import study, weighing
-from fairdesk.gui.workspace.session.pair_columns import PairRole
 from fairdesk.individual.surrogates.explanation import Explanation
 from fairdesk.results.individual import RandomBaseline, SearchPhase
 from fairdesk.wording import figures, words

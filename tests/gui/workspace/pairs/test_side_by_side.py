@@ -3,8 +3,8 @@ from PySide6.QtCore import Qt
 
 from fairdesk.document import pairs
 from fairdesk.document.pairs import RECORDED, DataRow
+from fairdesk.gui.workspace.pairs.pairs_model import columns_of
 from fairdesk.gui.workspace.pairs.side_by_side import SideBySide, side_by_side_table
-from fairdesk.gui.workspace.session.pair_columns import columns_of
 from tests.document.test_pairs import DECISIONS, pair, spec
 
 __all__ = ["pair", "spec"]

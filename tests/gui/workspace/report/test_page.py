@@ -22,14 +22,14 @@ from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.run_page import EXAMPLES, NAMES, REPORT
 from fairdesk.gui.workspace.report import preview as preview_module
+from fairdesk.gui.workspace.report.categories import UNKNOWN, CategoriesEditor, Offer, offer_of
 from fairdesk.gui.workspace.report.dialogs import ContentsDialog
+from fairdesk.gui.workspace.report.draft import read_state
 from fairdesk.gui.workspace.report.exports import FILES, REPORTS, write
+from fairdesk.gui.workspace.report.fields import FieldEditor
+from fairdesk.gui.workspace.report.form import _Pressed
 from fairdesk.gui.workspace.report.paper_view import FIT, PagesView
 from fairdesk.gui.workspace.report.preview import page_of, possible, section_text, twin
-from fairdesk.gui.workspace.report_form.categories import UNKNOWN, CategoriesEditor, Offer, offer_of
-from fairdesk.gui.workspace.report_form.draft import read_state
-from fairdesk.gui.workspace.report_form.fields import FieldEditor
-from fairdesk.gui.workspace.report_form.form import _Pressed
 from fairdesk.gui.workspace.session import weighing
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.fields import FIELDS, Field, fields_of

@@ -15,7 +15,7 @@ from fairdesk.cli.commands import parse
 from fairdesk.errors import FairDeskError
 from fairdesk.files import resources
 from fairdesk.gui.kit import parts
-from fairdesk.gui.workspace.report.verify_dialog import CheckDialog
+from fairdesk.gui.workspace.report.dialogs import CheckDialog
 from fairdesk.report.verified import summary as verified
 
 

@@ -5,9 +5,8 @@ from PySide6.QtCore import QObject, Qt
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.gui.workspace.session import pairs_model
-from fairdesk.gui.workspace.session.pair_columns import PairRole, as_tsv
-from fairdesk.gui.workspace.session.pairs_model import PairsModel
+from fairdesk.gui.workspace.pairs import pairs_model
+from fairdesk.gui.workspace.pairs.pairs_model import PairRole, PairsModel, as_tsv
 from tests.gui.auditing import make_audit, store_thread
 from tests.report.building import run_into
 

@@ -7,7 +7,7 @@ from fairdesk.gui.kit.settings import Settings
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.menus import Commands, Found
 from fairdesk.gui.workspace.common.run_page import DATA, EXAMPLES, GROUPS, NAMES
-from fairdesk.gui.workspace.shell.data_page import COLUMNS
+from fairdesk.gui.workspace.evidence import COLUMNS
 from fairdesk.wording.rules import rule_phrase
 from tests.gui.group_figures import FIGURES
 from tests.gui.workspace.groups import test_page

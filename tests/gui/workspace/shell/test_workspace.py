@@ -33,11 +33,11 @@ from fairdesk.files import sha256
 from fairdesk.gui.forms.method_picker import QUESTIONS
 from fairdesk.gui.kit import parts, theme
 from fairdesk.gui.workspace.common.run_page import COMPARE, DATA, EXAMPLES, GROUPS, NAMES, OVERVIEW
+from fairdesk.gui.workspace.evidence import COLUMNS
 from fairdesk.gui.workspace.overview.page import next_step
-from fairdesk.gui.workspace.queue import runner
 from fairdesk.gui.workspace.report.exports import EXPORTS, FILES
+from fairdesk.gui.workspace.shell import runner
 from fairdesk.gui.workspace.shell.again_dialog import AgainDialog
-from fairdesk.gui.workspace.shell.data_page import COLUMNS
 from fairdesk.gui.workspace.shell.run_bar import budget_used
 from fairdesk.models.inputs import input_check
 from fairdesk.models.model import Companion

@@ -21,8 +21,8 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.parts import Banner
 from fairdesk.gui.kit.threads import in_background
-from fairdesk.gui.workspace.queue.strip import waiting_text
 from fairdesk.gui.workspace.session.session import Session
+from fairdesk.gui.workspace.shell.queue_strip import waiting_text
 from fairdesk.wording import words
 
 

@@ -28,11 +28,11 @@ from fairdesk.groups.metrics.measuring import askable
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView, stops
-from fairdesk.gui.workspace.common.data_rows import Behind, RowsView
 from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of
+from fairdesk.gui.workspace.groups.data_rows import Behind, RowsView
+from fairdesk.gui.workspace.groups.findings_view import FindingsView, Key
+from fairdesk.gui.workspace.groups.terms_view import WordsView, text_columns
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.findings_view import FindingsView, Key
-from fairdesk.gui.workspace.subgroups.terms_view import WordsView, text_columns
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups.columns import formula

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QComboBox, QPushButton, QRadioButton, QWidget
 
 from fairdesk.audit.store.records import Details, TemplateKey
 from fairdesk.gui.kit import fields, layouts, parts, theme
-from fairdesk.gui.workspace.report_form.categories import CategoriesEditor, Offer
-from fairdesk.gui.workspace.report_form.draft import Completeness, ReportDraft
-from fairdesk.gui.workspace.report_form.fields import FieldEditor, LogoEditor, SignersEditor
+from fairdesk.gui.workspace.report.categories import CategoriesEditor, Offer
+from fairdesk.gui.workspace.report.draft import Completeness, ReportDraft
+from fairdesk.gui.workspace.report.fields import FieldEditor, LogoEditor, SignersEditor
 from fairdesk.report.content.fields import (
     FIELDS,
     Field,

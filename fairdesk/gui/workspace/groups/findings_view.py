@@ -18,9 +18,8 @@ from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import for_experts
 from fairdesk.gui.kit.threads import Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.data_rows import RowsView, rows_inside
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of, report_link
-from fairdesk.gui.workspace.common.steps import OF_STATE
+from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, RunPage, page_of, report_link
+from fairdesk.gui.workspace.groups.data_rows import RowsView, rows_inside
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable

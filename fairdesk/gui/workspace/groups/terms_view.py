@@ -19,8 +19,8 @@ from fairdesk.document.blocks import Heading, Text
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of
+from fairdesk.gui.workspace.groups.findings_view import METHOD, mined_of
 from fairdesk.gui.workspace.session.session import Session
-from fairdesk.gui.workspace.subgroups.findings_view import METHOD, mined_of
 from fairdesk.results.subgroups import TermRate
 from fairdesk.wording import figures
 from fairdesk.wording.groups import subgroups as subgroup_words

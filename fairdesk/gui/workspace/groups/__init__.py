@@ -1,0 +1,1 @@
+"""How groups fare: their rates, subgroups that were discovered, terms in texts."""

@@ -1,1 +1,0 @@
-"""The report page's form: what only people can tell of a report."""
