@@ -40,22 +40,26 @@ def finish(qtbot, workspace):
         workspace.hold.set()
 
 
+def texts(shown):
+    return [shown.item(row).text() for row in range(shown.count())]
+
+
 def chips(workspace):
-    return [each.text() for each in workspace.bar.queue.chips.buttons.values()]
+    assert workspace.bar.queue._edit.isHidden()
+    return texts(workspace.bar.queue.list)
 
 
 def lines(workspace):
     strip = workspace.bar.queue
-    if strip.list.isHidden():
+    if strip._edit.isHidden():
         strip.fold.click()
-    shown = strip.list._list
-    return [shown.item(row).text() for row in range(shown.count())]
+    return texts(strip.list)
 
 
 def choose(workspace, row):
     lines(workspace)
-    workspace.bar.queue.list._list.setCurrentRow(row)
-    return workspace.bar.queue.list
+    workspace.bar.queue.list.setCurrentRow(row)
+    return workspace.bar.queue
 
 
 def test_whatever_is_asked_for_while_something_runs_waits_and_then_runs(qtbot, running):
@@ -91,10 +95,12 @@ def test_the_line_shows_each_run_and_leads_to_its_page(qtbot, running):
     assert "left" in first
     assert rates == "· Group metrics"
     assert proof == "· Certification"
-    numbers = list(running.bar.queue.chips.buttons)
-    running.bar.queue.chips.buttons[numbers[1]].click()
+    shown = running.bar.queue.list
+    place = shown.visualItemRect(shown.item(1)).center()
+    qtbot.mouseClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert running.steps.currentRow() == NAMES.index(GROUPS)
-    said = [each.accessibleName() for each in running.bar.queue.chips.buttons.values()]
+    spoken = Qt.ItemDataRole.AccessibleTextRole
+    said = [shown.item(row).data(spoken) for row in range(shown.count())]
     assert said[1:] == ["Group metrics: waiting", "Certification: waiting"]
     running.stop_all()
 
@@ -104,27 +110,27 @@ def test_runs_are_moved_dropped_and_added_again_by_keys(qtbot, running):
     running.runner.ask((RunSpec("certify"),))
     assert [line[0] for line in lines(running)] == ["▶", "·", "·"]
     shown = choose(running, 2)
-    shown._list.setFocus()
-    qtbot.keyClick(shown._list, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    shown.list.setFocus()
+    qtbot.keyClick(shown.list, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
     assert [each.spec.method for each in running.queue.waiting] == ["certify", "groups"]
-    assert not shown._up.isEnabled()
-    qtbot.keyClick(shown._list, Qt.Key.Key_Delete)
+    assert not shown.up.isEnabled()
+    qtbot.keyClick(shown.list, Qt.Key.Key_Delete)
     assert [each.spec.method for each in running.queue.waiting] == ["groups"]
     assert "not started" in lines(running)[1]
-    assert not shown._drop.isEnabled()
-    shown._restore.click()
+    assert not shown.drop.isEnabled()
+    shown.restore.click()
     assert [each.spec.method for each in running.queue.waiting] == ["groups", "certify"]
     # what runs can only be stopped
     choose(running, 0)
-    assert not shown._drop.isEnabled()
-    assert shown._stop.isEnabled()
+    assert not shown.drop.isEnabled()
+    assert shown.stop_one.isEnabled()
     running.stop_all()
 
 
 def test_a_run_is_dragged_to_another_place(qtbot, running):
     running.runner.ask((RATES,))
     running.runner.ask((RunSpec("certify"),))
-    shown = choose(running, 2)._list
+    shown = choose(running, 2).list
     model = shown.model()
     assert model.moveRow(shown.rootIndex(), 2, shown.rootIndex(), 1)
     waiting = running.queue
@@ -134,7 +140,7 @@ def test_a_run_is_dragged_to_another_place(qtbot, running):
 
 def test_a_run_that_is_dragged_above_the_one_in_progress_goes_back(qtbot, running):
     running.runner.ask((RATES,))
-    shown = choose(running, 1)._list
+    shown = choose(running, 1).list
     assert shown.model().moveRow(shown.rootIndex(), 1, shown.rootIndex(), 0)
     assert "·" in shown.item(0).text()
     qtbot.waitUntil(lambda: shown.item(0).text().startswith("▶"), timeout=10_000)
@@ -223,16 +229,15 @@ def test_a_run_with_a_long_name_leaves_the_window_small(qtbot, themed):
     # the name is whole for those who hear it
     assert longest.title in bar.accessibleDescription()
     # and of the runs at least the one under way is shown
-    assert bar.queue.chips.buttons[1].isVisible()
-    assert not bar.queue.chips.buttons[20].isVisible()
-    assert "more" in bar.queue.chips._more.text()
-    # with more room there are more
-    shown = sum(each.isVisible() for each in bar.queue.chips.buttons.values())
-    bar.resize(1600, bar.height())
-    qtbot.waitUntil(
-        lambda: sum(each.isVisible() for each in bar.queue.chips.buttons.values()) > shown,
-        timeout=10_000,
-    )
+    shown = bar.queue.list
+    sight = shown.viewport().rect()
+    assert sight.intersects(shown.visualItemRect(shown.item(0)))
+    assert not sight.intersects(shown.visualItemRect(shown.item(19)))
+    for _ in range(12):
+        queue.end("done")
+        queue.begin()
+    bar.queue.show_queue(queue)
+    qtbot.waitUntil(lambda: sight.contains(shown.visualItemRect(shown.item(12)).center()))
 
 
 def test_the_runs_of_a_plan_share_its_time_and_begin_with_the_overview(qtbot, opened, tmp_path):
@@ -339,7 +344,7 @@ def test_runs_of_one_kind_are_called_by_their_methods():
 def test_what_the_workers_of_a_cluster_do_is_shown_while_a_run_is_spread(
     qtbot, running, monkeypatch
 ):
-    table = running.bar.queue.list.workers
+    table = running.bar.queue.workers
     lines(running)
     assert table.isHidden()
     doing = (AtWork("tls://a:1", 3, "global", 1_200.4), AtWork("tls://b:1", 5, "local", 0.0))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-
 import msgspec
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
@@ -23,7 +20,6 @@ _MARKS = (
 )
 #: Of the values of an attribute: no filter.
 _ANY = "Any value"
-Where = dict[str, str | tuple[float, float]]
 
 
 def filter_text(attribute: Attribute, wanted: str | tuple[float, float]) -> str:
@@ -39,8 +35,8 @@ class FilterBar(QWidget):
 
     Attributes
     ----------
-    alone : str, optional
-        Only pairs are wanted whose decision changes with this attribute alone.
+    wanted : PairQuery
+        The filters; run and order are those of another query.
 
     Signals
     -------
@@ -52,12 +48,8 @@ class FilterBar(QWidget):
 
     def __init__(self, spec: AuditSpec) -> None:
         super().__init__()
-        self._person = spec.person
         self._attributes = {each.name: each for each in spec.domain.attributes}
-        self._where: Where = {}
-        self._within: float | None = None
-        self._among: tuple[int, ...] | None = None
-        self.alone: str | None = None
+        self.wanted = PairQuery()
         self._name = fields.choice(
             self._attributes, "What to filter by", letters=10, changed=self._offer
         )
@@ -78,7 +70,7 @@ class FilterBar(QWidget):
             _MARKS,
             "Show pairs with this review status",
             letters=10,
-            changed=self.changed.emit,
+            changed=lambda: self.filter_by(mark=self._mark.currentData()),
         )
 
         self.tail = layouts.row()
@@ -101,57 +93,35 @@ class FilterBar(QWidget):
     def query(self, base: PairQuery) -> PairQuery:
         """Return a query with these filters and the rest of another."""
         return msgspec.structs.replace(
-            base,
-            where=dict(self._where),
-            within=self._within,
-            among=self._among,
-            alone=self.alone,
-            mark=self._mark.currentData(),
+            self.wanted,
+            **{name: getattr(base, name) for name in ("run", "order", "descending", "upto")},
         )
 
     @property
     def active(self) -> bool:
         """Whether anything is filtered out."""
-        return bool(self._chips.count() or self._mark.currentIndex() > 0)
+        return self.wanted != PairQuery()
 
     @property
     def chosen(self) -> bool:
         """Whether pairs of certain numbers are shown only."""
-        return self._among is not None
+        return self.wanted.among is not None
 
-    def show_chosen(self, pair_ids: Sequence[int]) -> None:
-        """Show pairs of these numbers only; they fit the other filters."""
-        self._among = tuple(pair_ids)
-        self._tell()
-
-    def show_alone(self, name: str | None) -> None:
-        """Show pairs only whose decision changes with this attribute alone; of any without one."""
-        self.alone = name
-        self._tell()
-
-    def show_only(self, alone: str | None, within: float | None) -> None:
-        """Show pairs of an attribute alone, and so near the data; other filters go."""
-        self.alone, self._within = alone, within
-        self._where.clear()
-        self._tell()
-
-    def show_all(self) -> None:
-        """Show all again that fit the other filters."""
-        self._among = None
-        self._tell()
+    def filter_by(self, **filters: object) -> None:
+        """Filter by more, by the names of fields of `PairQuery`, or with ``None`` by less."""
+        self._put(msgspec.structs.replace(self.wanted, **filters))
+        self.changed.emit()
 
     def forget_chosen(self) -> None:
         """Let the numbers of certain pairs be, for another run has others; nothing is told."""
-        self._among = None
-        self._show_chips()
+        self._put(msgspec.structs.replace(self.wanted, among=None))
 
     def clear(self) -> None:
         """Show all pairs."""
-        self._where.clear()
-        self._within = self._among = self.alone = None
         with QSignalBlocker(self._mark):
             self._mark.setCurrentIndex(0)
-        self._tell()
+        self._put(PairQuery())
+        self.changed.emit()
 
     def take_focus(self) -> None:
         """Put the keyboard here."""
@@ -198,52 +168,46 @@ class FilterBar(QWidget):
     def _add(self) -> None:
         if not self._narrows:
             return
-        attribute = self._attributes.get(self._name.currentData())
+        attribute, where = self._attributes.get(self._name.currentData()), self.wanted.where
         if attribute is None:
-            self._within = self._most.value()
+            self.filter_by(within=self._most.value())
         elif attribute.values:
-            self._where[attribute.name] = self._value.currentText()
+            self.filter_by(where={**where, attribute.name: self._value.currentText()})
         else:
-            ends = sorted((self._low.value(), self._high.value()))
-            self._where[attribute.name] = (ends[0], ends[1])
-        self._tell()
+            low, high = sorted((self._low.value(), self._high.value()))
+            self.filter_by(where={**where, attribute.name: (low, high)})
 
-    def _tell(self) -> None:
-        self._show_chips()
-        self.changed.emit()
-
-    def _show_chips(self) -> None:
-        parts.clear(self._chips)
+    def _put(self, wanted: PairQuery) -> None:
+        """Take other filters, and show a chip for each."""
+        self.wanted = wanted
         chips = [
-            self._chip(filter_text(self._attributes[name], wanted), partial(self._where.pop, name))
-            for name, wanted in self._where.items()
-        ]
-        if self._within is not None:
-            text = f"distance to the nearest data row at most {self._within:.2f}"
-            chips.append(self._chip(text, lambda: setattr(self, "_within", None)))
-        if self.alone is not None:
-            text = f"changing {self.alone} alone changes the decision"
-            chips.append(self._chip(text, lambda: setattr(self, "alone", None)))
-        if self._among is not None:
-            numbers = self._among
-            text = (
-                f"pair {words.number(numbers[0])}"
-                if len(numbers) == 1
-                else f"{len(numbers)} diverse pairs"
+            self._chip(
+                filter_text(self._attributes[name], value),
+                where={other: each for other, each in wanted.where.items() if other != name},
             )
-            chips.append(self._chip(text, lambda: setattr(self, "_among", None)))
+            for name, value in wanted.where.items()
+        ]
+        if wanted.within is not None:
+            text = f"distance to the nearest data row at most {wanted.within:.2f}"
+            chips.append(self._chip(text, within=None))
+        if wanted.alone is not None:
+            text = f"changing {wanted.alone} alone changes the decision"
+            chips.append(self._chip(text, alone=None))
+        if (numbers := wanted.among) is not None:
+            one = f"pair {words.number(numbers[0])}" if len(numbers) == 1 else ""
+            chips.append(self._chip(one or f"{len(numbers)} diverse pairs", among=None))
+        parts.clear(self._chips)
         for chip in chips:
             self._chips.addWidget(chip)
         if chips:
             self._chips.addStretch(1)
         parts.in_order(self._mark, *chips)
 
-    def _chip(self, text: str, drop: Callable[[], object]) -> QToolButton:
+    def _chip(self, text: str, **without: object) -> QToolButton:
         """Make the button that takes a filter away."""
 
         def take_away() -> None:
-            drop()
-            self._tell()
+            self.filter_by(**without)
             self.take_focus()
 
         return parts.tool_button(

@@ -181,8 +181,8 @@ class ExamplesPage(RunPage):
             ("F", self.detail.flag, "Flag the pair"),
             ("D", self.detail.dismiss, "Dismiss the pair"),
             ("N", self.detail.edit_note, "Write a note on the pair"),
-            ("B", self.detail.bring_nearer, "Make the pair more realistic"),
-            ("W", self.detail.explain, "Explain the pair"),
+            ("B", self.detail.bring.click, "Make the pair more realistic"),
+            ("W", self.detail.why.click, "Explain the pair"),
             ("T", self._toggle_table, "Show the chart as a table"),
         ):
             shortcut(self.pairs.table, keys, run, text, self.detail)
@@ -203,11 +203,11 @@ class ExamplesPage(RunPage):
     def _filter_alone(self, place: int) -> None:
         """List the pairs of a bar; once more, all again."""
         filters, name = self.pairs.filters, self._alone_names[place]
-        filters.show_alone(None if filters.alone == name else name)
+        filters.filter_by(alone=None if filters.wanted.alone == name else name)
 
     def _mark_alone(self) -> None:
         """Mark the bar whose pairs are listed."""
-        alone = self.pairs.filters.alone
+        alone = self.pairs.filters.wanted.alone
         self._bars.choose(self._alone_names.index(alone) if alone is not None else None)
 
     @property

@@ -5,13 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
-    QButtonGroup,
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
-    QStackedWidget,
     QWidget,
 )
 
@@ -22,7 +19,7 @@ from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import report_link
-from fairdesk.gui.workspace.pairs.side_by_side import ShareBar, SideBySide, side_by_side_table
+from fairdesk.gui.workspace.pairs.side_by_side import SideBySide, side_by_side_table
 from fairdesk.gui.workspace.session.session import MARKS, Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words
@@ -32,6 +29,16 @@ _KEYS = QKeySequence.StandardKey
 
 
 _TURNED = "Show a pair of the same values that receive each other’s decision here"
+_BRING = (
+    "Take over as many values of a real {person} of the data as possible while the decisions "
+    "still differ (B)"
+)
+_BROUGHT = "Show the pair moved towards a real {person} of the data, or as it was found (B)"
+_EXPLAINS = (
+    "Local explanation: which values raise and which lower each score, from model outputs for "
+    "similar instances (W)"
+)
+_LATER = "Available when the current run has ended: the model is in use."
 #: What the empty note says.
 _ANY_NOTE = "Note on this pair (N); saved when you leave the field"
 _WHY_DISMISSED = (
@@ -119,11 +126,9 @@ class PairDetail(QWidget):
         self._table = side_by_side_table(self._model, session.spec.domain.names)
         self._why_view = BlocksView(session, folds=False)
         self._views = parts.Stack()
-        self._views.addWidget(self._table)
-        self._views.addWidget(self._why_view)
-        self._share = ShareBar()
+        for view in (self._table, self._why_view):
+            self._views.addWidget(view)
         self._plausible = parts.quiet()
-        self._nearness = self._make_nearness()
         self._reverse: Pair | None = None
         self._turn = parts.push_button("", self._show_reverse, tip=_TURNED)
         self._turn.setFlat(True)
@@ -137,13 +142,15 @@ class PairDetail(QWidget):
             self._tools,
             layouts.row(self._turn, layouts.stretch()),
             self._views,
-            self._nearness,
+            self._plausible,
             layouts.stretch(),
             margin=(0, 0, theme.NEAR, 0),
             spacing=theme.NEAR,
         )
         full = layouts.panel(
-            self._in_line(self._title, link, self._flag, self._dismiss),
+            layouts.row(
+                layouts.grow(self._title), link, self._flag, self._dismiss, spacing=theme.NEAR
+            ),
             layouts.grow(parts.scrolled(inside)),
             self._note,
             spacing=theme.NEAR,
@@ -151,9 +158,7 @@ class PairDetail(QWidget):
         empty = QLabel("Select a pair in the table\nto compare it side by side.")
         empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         empty.setEnabled(False)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(empty)
-        self._stack.addWidget(full)
+        self._stack = layouts.stack(empty, full)
         layouts.column(self._stack, on=self)
         session.study.changed.connect(self._tell_tools)
         session.study.learned.connect(self._take_learned)
@@ -180,54 +185,16 @@ class PairDetail(QWidget):
 
     def _make_tools(self) -> None:
         """Make the line of what can be asked about a pair, and what stands there meanwhile."""
-        person = self._session.spec.person
-        self._bring = parts.push_button("&Make more realistic", self.bring_nearer)
-        self._as_found, self._as_brought = QPushButton(), QPushButton()
-        forms = QButtonGroup(self)
-        for button, text, tip in (
-            (self._as_found, "As fou&nd", "Show the pair as the search found it (B)"),
-            (
-                self._as_brought,
-                "Mor&e realistic",
-                f"Show the pair moved towards a real {person} of the data (B)",
-            ),
-        ):
-            button.setText(text)
-            button.setToolTip(tip)
-            button.setCheckable(True)
-            button.toggled.connect(
-                lambda on, each=button: each.setFont(theme.scaled(self.font(), 1.0, strong=on))
-            )
-            forms.addButton(button)
-        self._as_found.setChecked(True)
-        forms.buttonClicked.connect(lambda _button: self._show_form())
-        self._why = parts.push_button("&Why?", self.explain)
-        self._why.setCheckable(True)
+        self.bring = parts.push_button("", self._bring_nearer, checkable=True)
+        self.why = parts.push_button("", self._explain, checkable=True)
         self._busy = parts.Busy(cancel=True)
         self._busy.cancelled.connect(self._session.study.cancel)
-        row = self._in_line(self._bring, self._as_found, self._as_brought, self._why)
-        row.addStretch(1)
-        tools = layouts.panel(row)
-        self._tools = QStackedWidget()
-        self._tools.addWidget(tools)
-        self._tools.addWidget(self._busy)
+        tools = layouts.strip(self.bring, self.why, layouts.stretch(), spacing=theme.NEAR)
+        self._tools = layouts.stack(tools, self._busy)
         self._tools.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-    def _make_nearness(self) -> QWidget:
-        """Make the line of how plausible the pair is."""
-        return layouts.strip(
-            layouts.at(self._share, Qt.AlignmentFlag.AlignTop),
-            layouts.grow(self._plausible),
-            spacing=theme.GAP,
-        )
 
     def _place(self) -> tuple[str, ...]:
         return () if self._pair is None else (pairs.key_of(self._pair),)
-
-    def _in_line(self, first: QWidget, *others: QWidget) -> QHBoxLayout:
-        return layouts.row(
-            layouts.grow(first, int(first is self._title)), *others, spacing=theme.NEAR
-        )
 
     def _note_height(self, *, lines: int) -> int:
         return self.fontMetrics().height() * lines + 18
@@ -260,8 +227,8 @@ class PairDetail(QWidget):
             self._note.setFixedHeight(self._note_height(lines=2 if pair.note else 1))
         if another:
             self._known = None
-            self._as_found.setChecked(True)
-            self._why.setChecked(False)
+            self.bring.setChecked(False)
+            self.why.setChecked(False)
             self._show_form()
             self._ask_reverse(pair)
         if another or (before is not None and before.nearest != pair.nearest):
@@ -292,7 +259,7 @@ class PairDetail(QWidget):
     @property
     def keyed(self) -> tuple[QPushButton, ...]:
         """The buttons of what keys of the page do, too."""
-        return self._flag, self._dismiss, self._bring, self._why
+        return self._flag, self._dismiss, self.bring, self.why
 
     def flag(self) -> None:
         """Flag the pair, or take the flag away."""
@@ -312,31 +279,6 @@ class PairDetail(QWidget):
             self.worked_on.emit()
             self._note.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self._note.moveCursor(self._note.textCursor().MoveOperation.End)
-
-    def bring_nearer(self) -> None:
-        """Bring the pair nearer to a real person; once that was done, show its other form."""
-        if self._known is None or self._pair is None:
-            return
-        if self._known.nearer is None:
-            if self._bring.isEnabled():
-                self._session.study.shrink(self._pair)
-            return
-        other = self._as_found if self._as_brought.isChecked() else self._as_brought
-        other.setChecked(True)
-        self._show_form()
-
-    def explain(self) -> None:
-        """Tell why the two are decided differently, or go back to them side by side."""
-        form = self._form
-        if form is None:
-            return
-        if form.why is not None:
-            self._why.setChecked(self._views.currentWidget() is self._table)
-            self._show_form()
-            return
-        self._why.setChecked(False)
-        if self._why.isEnabled():
-            self._session.study.explain(form.pair, self._what)
 
     def toggle_table(self) -> bool:
         """Turn the bars that tell why into a table, or back, if they are shown."""
@@ -359,13 +301,28 @@ class PairDetail(QWidget):
         """The form of the pair that is shown, once it is known."""
         if self._known is None:
             return None
-        nearer = self._known.nearer if self._as_brought.isChecked() else None
+        nearer = self._known.nearer if self.bring.isChecked() else None
         return nearer or self._known.found
 
     @property
     def _what(self) -> str:
         """What the explanation of the form that is shown is kept as."""
-        return WHY_NEARER if self._as_brought.isChecked() else WHY
+        return WHY_NEARER if self.bring.isChecked() else WHY
+
+    def _bring_nearer(self) -> None:
+        """Bring the pair nearer to a real person; once that was done, show it so or as found."""
+        if self._known is not None and self._known.nearer is None and self._pair is not None:
+            self.bring.setChecked(False)
+            self._session.study.shrink(self._pair)
+        self._show_form()
+
+    def _explain(self) -> None:
+        """Tell why the two are decided differently, or go back to them side by side."""
+        form = self._form
+        if form is not None and form.why is None:
+            self.why.setChecked(False)
+            self._session.study.explain(form.pair, self._what)
+        self._show_form()
 
     def _mark(self, mark: str) -> None:
         if self._pair is not None:
@@ -388,10 +345,10 @@ class PairDetail(QWidget):
         if before is None or known is not self._known:
             return
         if before.nearer is None and known.nearer is not None:
-            self._as_brought.setChecked(True)
-            self._why.setChecked(False)
+            self.bring.setChecked(True)
+            self.why.setChecked(False)
         else:
-            self._why.setChecked(True)
+            self.why.setChecked(True)
         self._show_form()
 
     def _take_known(self, known: Known) -> None:
@@ -411,7 +368,7 @@ class PairDetail(QWidget):
             said += "\n" + pairs.brought(spec, self._known.found.pair, shown)
         self._sentence.setText(said)
         self._change.setText(pairs.change(spec, shown))
-        why = form.why if form is not None and self._why.isChecked() else None
+        why = form.why if form is not None and self.why.isChecked() else None
         if form is None or why is None:
             card = pairs.card(spec, shown, decisions.__getitem__)
             near = None if form is None else form.real
@@ -420,18 +377,16 @@ class PairDetail(QWidget):
         else:
             self._why_view.show_blocks(pairs.explanation(spec, shown, why, decisions))
             self._views.setCurrentWidget(self._why_view)
-        self._nearness.setVisible(why is None)
+        self._plausible.setVisible(why is None)
         self._tell_plausible(shown, form)
         self._tell_tools()
 
     def _tell_plausible(self, pair: Pair, form: Form | None) -> None:
         """Say whether the pair is plausible, and how its first instance compares with the data."""
-        self._share.setVisible(pair.typicality is not None)
         said = []
         if pair.plausible is not None:
             said.append(plausible_text(pair))
         if pair.typicality is not None:
-            self._share.show_share(pair.typicality)
             said.append(usual(pair.typicality, self._session.many))
         said.append(
             "Searching for the nearest data row…"
@@ -453,26 +408,14 @@ class PairDetail(QWidget):
         self._busy.say(study.doing)
         self._tools.setCurrentIndex(int(bool(study.doing)))
         brought = self._known is not None and self._known.nearer is not None
-        self._bring.setVisible(not brought)
-        self._as_found.setVisible(brought)
-        self._as_brought.setVisible(brought)
         explained = self._form is not None and self._form.why is not None
         running = self._session.live is not None
-        later = "Available when the current run has ended: the model is in use."
-        self._bring.setEnabled(self._known is not None and not running)
-        self._bring.setToolTip(
-            later
-            if running
-            else f"Take over as many values of a real {person} of the data as possible while the "
-            "decisions still differ (B)"
-        )
-        self._why.setEnabled(self._known is not None and (explained or not running))
-        self._why.setToolTip(
-            later
-            if running and not explained
-            else (
-                "Local explanation: which values raise and which lower each score, from model "
-                "outputs for similar instances (W)"
-            )
-        )
-        self._why.setText("&Why?" if not self._why.isChecked() else "&Why? ✓")
+        bring = "&More realistic" if brought else "&Make more realistic"
+        tip = (_BROUGHT if brought else _BRING).format(person=person)
+        for button, text, there, says in (
+            (self.bring, bring, brought, tip),
+            (self.why, "&Why?", explained, _EXPLAINS),
+        ):
+            button.setText(f"{text} ✓" if button.isChecked() else text)
+            button.setEnabled(self._known is not None and (there or not running))
+            button.setToolTip(_LATER if running and not there else says)

@@ -24,13 +24,12 @@ from fairdesk.audit.runs.plausibility import (
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
-from fairdesk.gui.workspace.pairs.pairs_model import CHANGE, Cells, PairsModel, as_tsv
+from fairdesk.gui.workspace.pairs.pairs_model import Cells, PairsModel, as_tsv
 from fairdesk.gui.workspace.pairs.side_by_side import ShareDelegate
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
@@ -49,6 +48,8 @@ _WEIGHED = ("plausible", "distance", "typicality")
 #: Of pairs in such an order, ten that are unlike are chosen from so many.
 _POOL = 2_000
 _UNLIKE = "&Ten diverse pairs"
+#: How wide a column is at most, until the auditor makes it wider.
+_WIDEST = 230
 #: An order: what `PairQuery` calls it, and whether it is turned round.
 Order = tuple[str, bool]
 #: A run, whether all its pairs were compared, and the plausible ones of it.
@@ -76,7 +77,7 @@ class PairsView(QWidget):
         self._held = False
         self._run: int | None = None
         self._weighed = False
-        self._order_chosen = False
+        self._order_chosen = self._sized = False
         many = session.many
         self._orders: tuple[tuple[str, Order], ...] = (
             ("Plausible first", _PLAUSIBLE),
@@ -184,7 +185,6 @@ class PairsView(QWidget):
         header.setSectionsMovable(True)
         header.setSortIndicatorShown(True)
         header.sortIndicatorChanged.connect(self._sort)
-        self._size_columns(table)
         bars = ShareDelegate(table)
         for position, column in enumerate(self.model.columns):
             if column.share is not None:
@@ -230,7 +230,7 @@ class PairsView(QWidget):
     def choose_unlike(self) -> None:
         """Show ten pairs that are unlike each other; once they are shown, all others again."""
         if self.filters.chosen:
-            self.filters.show_all()
+            self.filters.filter_by(among=None)
             return
         query, domain = self.model.query, self._session.spec.domain
 
@@ -249,7 +249,7 @@ class PairsView(QWidget):
         query, pair_ids = answer
         self._unlike.setEnabled(True)
         if query == self.model.query and pair_ids:
-            self.filters.show_chosen(pair_ids)
+            self.filters.filter_by(among=tuple(pair_ids))
 
     def _fail_unlike(self, error: FairDeskError) -> None:
         self._unlike.setEnabled(True)
@@ -265,32 +265,13 @@ class PairsView(QWidget):
         header = self.table.horizontalHeader()
         return [self.model.columns[header.logicalIndex(i)] for i in range(header.count())]
 
-    def _size_columns(self, table: QTableView) -> None:
-        """Give every column the width of its longest text, within reason."""
-        metrics = self.fontMetrics()
-        attributes = {each.name: each for each in self._session.spec.domain.attributes}
-        for position, column in enumerate(self.model.columns):
-            texts = [column.title + "  ▾ "]
-            if (attribute := attributes.get(column.order)) is not None:
-                widest = _widest(attribute)
-                protected = attribute.compared
-                texts.append(f"{widest} → {widest}" if protected else widest)
-            elif column.title == CHANGE:
-                changing = [each for each in attributes.values() if each.role is Role.PROTECTED]
-                texts += [" → ".join(2 * [_widest(each)]) for each in changing]
-            elif column.title == "Decision":
-                spec = self._session.spec
-                widest = max((*spec.decisions, spec.favourable + "xx"), key=len)
-                texts.append(f"{widest} → {widest}")
-            elif column.share is not None:
-                texts.append("000000" + "100 %")
-            elif column.order == "distance":
-                # its title takes two lines
-                texts = ["Nearest data", "0.00"]
-            elif column.order != "mark":
-                texts.append("000000")
-            width = max(metrics.horizontalAdvance(text) for text in texts) + 16
-            table.setColumnWidth(position, min(width, 230))
+    def _size_columns(self) -> None:
+        """Give every column the width of its longest text in sight, within reason."""
+        self._sized = True
+        header = self.table.horizontalHeader()
+        for column in range(header.count()):
+            wide = max(self.table.sizeHintForColumn(column), header.sectionSizeHint(column))
+            header.resizeSection(column, min(wide, _WIDEST))
 
     def _ask_weighed(self) -> None:
         """Ask whether the run's pairs have all been compared with real people."""
@@ -439,6 +420,8 @@ class PairsView(QWidget):
         self._choose(None)
 
     def _take_rows(self, first: int, last: int) -> None:
+        if last and not self._sized:
+            self._size_columns()
         current, held = self.table.currentIndex().row(), self._chosen
         if self._held and held is not None and not self.filters.active:
             if current < 0:
@@ -475,8 +458,3 @@ class PairsView(QWidget):
     def _choose(self, pair: Pair | None) -> None:
         self._chosen = pair
         self.chosen.emit(pair)
-
-
-def _widest(attribute: Attribute) -> str:
-    """Return the longest text of an attribute's values."""
-    return max(attribute.values or (attribute.text(attribute.high),), key=len)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QObject, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
-    QSizePolicy,
     QStyleOptionViewItem,
     QTableView,
-    QWidget,
 )
 
 from fairdesk.document.blocks import PairCard, PairRow
@@ -22,23 +20,6 @@ from fairdesk.gui.kit.tables import LEFT, Index, Padded, TableModel, read_only
 from fairdesk.gui.workspace.pairs.pairs_model import PairRole
 
 _THICK = 7.0
-
-
-def draw_share(painter: QPainter, track: QRectF, share: float) -> None:
-    """Draw a bar of which a share is full."""
-    colours = theme.colours()
-    painter.save()
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(colours.line))
-    radius = track.height() / 2
-    painter.drawRoundedRect(track, radius, radius)
-    if share > 0:
-        full = QRectF(track)
-        full.setWidth(max(track.height(), track.width() * share))
-        painter.setBrush(QColor(colours.bar))
-        painter.drawRoundedRect(full, radius, radius)
-    painter.restore()
 
 
 class ShareDelegate(Padded):
@@ -56,37 +37,15 @@ class ShareDelegate(Padded):
         if width < 2 * _THICK:
             return
         top = room.center().y() - _THICK / 2 + 1
-        track = QRectF(room.left(), top, width, _THICK)
-        draw_share(painter, track, share)
-
-
-class ShareBar(QWidget):
-    """One such bar by itself; what it tells stands in words beside it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._share = 0.0
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-
-    def show_share(self, share: float) -> None:
-        """Show another share."""
-        self._share = share
-        self.update()
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Ask for a line of text."""
-        return QSize(72, self.fontMetrics().height())
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self.update()
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw it in the middle of its line."""
-        top = (self.height() - _THICK) / 2
-        draw_share(QPainter(self), QRectF(0, top, self.width(), _THICK), self._share)
+        colours = theme.colours()
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        full = max(_THICK, width * share) if share else 0.0
+        for wide, colour in ((width, colours.line), (full, colours.bar)):
+            painter.setBrush(QColor(colour))
+            painter.drawRoundedRect(QRectF(room.left(), top, wide, _THICK), _THICK / 2, _THICK / 2)
+        painter.restore()
 
 
 #: How wide the names of attributes are at most, and values at least where there is little room.

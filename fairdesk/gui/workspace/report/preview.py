@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QEvent, QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QPlainTextEdit,
     QWidget,
@@ -48,10 +48,8 @@ def twin(report: Report) -> str:
     if report.board is not None:
         lines += ["", *board_lines(report.board), ""]
     lines += [f"{fact.name}: {fact.value}" for fact in report.cover]
-    for number, section in enumerate(report.sections, start=1):
-        lines += ["", f"{number}. {section.title}"]
-        for block in section.blocks:
-            lines += _lines(block)
+    for number in range(1, len(report.sections) + 1):
+        lines += ["", section_text(report, number)]
     return "\n".join(lines)
 
 
@@ -348,11 +346,13 @@ class ReportPreview(QWidget):
             self.page, layouts.grow(self.contents), self.zoom, self.as_text, spacing=theme.NEAR
         )
         self._both = layouts.stack(self.pages, self.text)
-        layouts.column(bar, self.banner, layouts.grow(self._both), on=self, spacing=theme.NEAR)
         # over the pages, so that nothing moves when it comes and goes
         self._over = parts.Card(self.busy, self.chip, margin=theme.NEAR)
-        self._over.setParent(self._both)
-        self._both.installEventFilter(self)
+        edge = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+        held = layouts.grid((self._both,), stretches=(1,))
+        held.setRowStretch(0, 1)
+        held.addLayout(layouts.row(self._over, margin=theme.WIDE), 0, 0, edge)
+        layouts.column(bar, self.banner, layouts.grow(held), on=self, spacing=theme.NEAR)
         self.chip.hide()
         self._float()
 
@@ -373,21 +373,9 @@ class ReportPreview(QWidget):
         self.as_text.toggled.connect(self._turn)
         shortcut(self, "T", self.as_text.toggle, "Show the report as text")
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        """Keep what lies over the pages in its place."""
-        if watched is self._both and event.type() == QEvent.Type.Resize:
-            self._float()
-        return super().eventFilter(watched, event)
-
     def _float(self) -> None:
-        """Put what lies over the pages in the middle of their lower edge, if it says anything."""
+        """Show what lies over the pages if it says anything."""
         self._over.setVisible(not (self.busy.isHidden() and self.chip.isHidden()))
-        self._over.adjustSize()
-        room = self._both.rect().adjusted(0, 0, 0, -theme.WIDE)
-        self._over.resize(min(self._over.width(), room.width()), self._over.height())
-        self._over.move(
-            room.center().x() - self._over.width() // 2, room.bottom() - self._over.height()
-        )
         self._over.raise_()
 
     # What happens

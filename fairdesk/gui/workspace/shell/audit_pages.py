@@ -441,7 +441,9 @@ class AuditPages(QWidget):
         match part:
             case PairsOf():
                 self.show_examples(part.run, ())
-                self.examples.pairs.filters.show_only(part.alone, part.within)
+                self.examples.pairs.filters.filter_by(
+                    alone=part.alone, within=part.within, where={}
+                )
             case GroupOf():
                 self.show_run(part.run)
                 self.show_group(part.attributes, part.values)
@@ -454,7 +456,7 @@ class AuditPages(QWidget):
         self.examples.open_run(number)
         self.show_page(EXAMPLES)
         if pairs:
-            self.examples.pairs.filters.show_chosen(pairs)
+            self.examples.pairs.filters.filter_by(among=tuple(pairs))
 
     def show_pair(self, number: int) -> None:
         """Show a pair by its number, once it is found in the file."""

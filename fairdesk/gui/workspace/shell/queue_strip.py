@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import ceil
 from time import monotonic
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QListView,
     QListWidget,
     QListWidgetItem,
-    QSizePolicy,
-    QToolButton,
     QWidget,
 )
 
@@ -96,14 +94,7 @@ SIGNS: dict[Stands, str] = {
     "failed": "!",
     "dropped": "–",
 }
-_STANDS: dict[Stands, str] = {
-    "waiting": "waiting",
-    "running": "running",
-    "done": "done",
-    "stopped": "stopped",
-    "failed": "failed",
-    "dropped": "not started",
-}
+_PAUSED = "‖"
 
 
 def names(runs: Sequence[QueuedRun]) -> dict[int, str]:
@@ -128,7 +119,8 @@ def standing(run: QueuedRun, left: str = "", *, paused: bool = False) -> str:
     """Say how a run stands; ``left`` is what is left of its time while it runs."""
     if run.stands == "running":
         return ", ".join(filter(None, ("paused" if paused else "running", left)))
-    return ": ".join(filter(None, (_STANDS[run.stands], run.why)))
+    stands = "not started" if run.stands == "dropped" else run.stands
+    return ": ".join(filter(None, (stands, run.why)))
 
 
 def seconds_left(queue: RunQueue, elapsed: float) -> float | None:
@@ -190,8 +182,8 @@ class WorkersTable(TextTable):
         )
 
 
-class _List(QListWidget):
-    """The runs, of which those that wait can be dragged.
+class QueueList(QListWidget):
+    """The runs: in one line, or as many lines, of which those that wait can be dragged.
 
     Signals
     -------
@@ -207,9 +199,9 @@ class _List(QListWidget):
         self.setAccessibleDescription(
             "Alt+Up and Alt+Down move a waiting run, Delete drops it from the queue."
         )
-        self.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.setDefaultDropAction(Qt.DropAction.MoveAction)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        for set_policy in (self.setHorizontalScrollBarPolicy, self.setVerticalScrollBarPolicy):
+            set_policy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setTabKeyNavigation(False)
         # the list is made again: not while Qt still moves its lines
@@ -219,6 +211,19 @@ class _List(QListWidget):
             )
         )
 
+    def fit(self, lines: int) -> None:
+        """Be so many lines high; without any one line high, in which all runs stand."""
+        flow, drag = QListView.Flow, QAbstractItemView.DragDropMode
+        self.setFlow(flow.TopToBottom if lines else flow.LeftToRight)
+        self.setDragDropMode(drag.InternalMove if lines else drag.NoDragDrop)
+        scrolls = Qt.ScrollBarPolicy.ScrollBarAsNeeded
+        self.setVerticalScrollBarPolicy(
+            scrolls if lines > _LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        line = max(self.sizeHintForRow(0), self.fontMetrics().height())
+        shown = min(max(lines, 1), _LINES)
+        self.setFixedHeight(line * shown + 2 * self.frameWidth() + 2)
+
     def _take_drop(self, row: int) -> None:
         item = self.item(row)
         if item is not None:
@@ -227,22 +232,32 @@ class _List(QListWidget):
             self.placed.emit(item.data(_NUMBER), waiting)
 
 
-class QueueList(QWidget):
-    """The list with its buttons, and what the workers of a cluster are doing.
+#: From this width on there is room for the time that all take.
+_WIDE = 1000
+
+
+class QueueStrip(QWidget):
+    """The queue below the run: hidden while there is nothing in it.
 
     Attributes
     ----------
     workers : WorkersTable
-        Shown while a run is spread over a cluster.
+        What the workers of a cluster are doing, while a run is spread over one.
 
     Signals
     -------
+    add, stop_all, go_on, report
+        The auditor pressed that button.
     placed : int, int
         A run is to have another place among those that wait.
     dropped, restored, stopped, opened : int
         What is to be done with a run.
     """
 
+    add = Signal()
+    stop_all = Signal()
+    go_on = Signal()
+    report = Signal()
     placed = Signal(int, int)
     dropped = Signal(int)
     restored = Signal(int)
@@ -251,196 +266,14 @@ class QueueList(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._runs: dict[int, QueuedRun] = {}
-        self._waiting: list[int] = []
-        self._list = _List()
-        self._up = parts.push_button("Move up", lambda: self._move(-1), tip="Alt+Up")
-        self._down = parts.push_button("Move down", lambda: self._move(1), tip="Alt+Down")
-        self._drop = parts.push_button(
-            "&Drop", lambda: self.dropped.emit(self._number()), tip="Delete"
-        )
-        self._restore = parts.push_button("Add a&gain", lambda: self.restored.emit(self._number()))
-        self._stop = parts.push_button("Stop t&his run", lambda: self.stopped.emit(self._number()))
-        self._list.placed.connect(self.placed)
-        self._list.itemSelectionChanged.connect(self._offer)
-        self._list.itemActivated.connect(lambda _item: self.opened.emit(self._number()))
-        for keys, button, text in (
-            ("Alt+Up", self._up, "Move the run up in the queue"),
-            ("Alt+Down", self._down, "Move the run down in the queue"),
-            ("Delete", self._drop, "Drop the run from the queue"),
-        ):
-            shortcut(self._list, keys, button.click, text)
-            keyed(button)
-        buttons = layouts.row(
-            *(self._up, self._down, self._drop, self._restore, self._stop),
-            layouts.stretch(),
-            spacing=theme.NEAR,
-        )
-        self.workers = WorkersTable()
-        layouts.column(self._list, buttons, self.workers, on=self, spacing=theme.NEAR)
-        self._offer()
-
-    def show_queue(self, queue: RunQueue, left: str, *, paused: bool) -> None:
-        """Show the runs; the one that was chosen stays so.
-
-        Parameters
-        ----------
-        left : str
-            What is left of the time of the one under way.
-        """
-        chosen = self._number()
-        self._runs = {run.number: run for run in queue.runs}
-        self._waiting = [run.number for run in queue.waiting]
-        with QSignalBlocker(self._list):
-            while self._list.count() > len(queue.runs):
-                self._list.takeItem(self._list.count() - 1)
-            while self._list.count() < len(queue.runs):
-                self._list.addItem(QListWidgetItem())
-            for row, run in enumerate(queue.runs):
-                self._fill(self._list.item(row), run, standing(run, left, paused=paused))
-                if run.number == chosen:
-                    self._list.setCurrentRow(row)
-        line = max(self._list.sizeHintForRow(0), self.fontMetrics().height())
-        shown = min(max(len(queue.runs), 1), _LINES)
-        self._list.setFixedHeight(line * shown + 2 * self._list.frameWidth() + 2)
-        self._offer()
-
-    def tell_left(self, row: int, text: str) -> None:
-        """Say anew how the run that is under way stands."""
-        item = self._list.item(row)
-        if item is not None:
-            self._fill(item, self._runs[item.data(_NUMBER)], text)
-
-    def _fill(self, item: QListWidgetItem, run: QueuedRun, said: str) -> None:
-        text = f"{SIGNS[run.stands]}  {METHODS[run.spec.method].title}: {said}"
-        if item.text() != text:
-            item.setText(text)
-            item.setToolTip(run.why)
-            title = METHODS[run.spec.method].title
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{title}: {said}")
-        item.setData(_NUMBER, run.number)
-        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        if run.stands == "waiting":
-            flags |= Qt.ItemFlag.ItemIsDragEnabled
-        item.setFlags(flags)
-
-    def _number(self) -> int:
-        item = self._list.currentItem()
-        return 0 if item is None else int(item.data(_NUMBER))
-
-    def _move(self, by: int) -> None:
-        number = self._number()
-        if number in self._waiting:
-            self.placed.emit(number, self._waiting.index(number) + by)
-
-    def _offer(self) -> None:
-        """Offer what can be done with the run that is chosen."""
-        run = self._runs.get(self._number())
-        stands = "" if run is None else run.stands
-        waits = stands == "waiting"
-        place = self._waiting.index(run.number) if run is not None and waits else -1
-        self._up.setEnabled(waits and place > 0)
-        self._down.setEnabled(waits and place < len(self._waiting) - 1)
-        self._drop.setEnabled(waits)
-        self._restore.setVisible(stands == "dropped")
-        self._stop.setEnabled(stands == "running")
-
-
-_PAUSED = "‖"
-#: From this width on there is room for the time that all take.
-_WIDE = 1000
-
-
-class _Chips(QWidget):
-    """A button for each run, as many as there is room for: around the one that is under way."""
-
-    chosen = Signal(int)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.buttons: dict[int, QToolButton] = {}
-        self._more = parts.quiet()
-        self._more.setWordWrap(False)
-        self._row = layouts.row(on=self, spacing=theme.TIGHT)
-        self._running = 0
-
-    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
-        """Show as many runs as there is room for."""
-        super().resizeEvent(event)
-        self.fit(self._running)
-
-    def sizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Return the height of a button; the width is what there is."""
-        return QSize(0, QToolButton().sizeHint().height())
-
-    def show_runs(self, runs: tuple[QueuedRun, ...]) -> None:
-        """Make the buttons anew where the runs are others."""
-        if tuple(self.buttons) == tuple(run.number for run in runs):
-            return
-        had = next((number for number, each in self.buttons.items() if each.hasFocus()), 0)
-        self._row.removeWidget(self._more)
-        parts.clear(self._row)
-        self.buttons = {}
-        for run in runs:
-            press = partial(self._press, run.number)
-            button = parts.tool_button("", press, raised=True)
-            button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            self._row.addWidget(button)
-            self.buttons[run.number] = button
-        self._row.addWidget(self._more)
-        self._row.addStretch(1)
-        parts.in_order(*self.buttons.values())
-        if had in self.buttons:
-            self.buttons[had].setFocus()
-
-    def _press(self, number: int, _on: bool = False) -> None:  # noqa: FBT001,FBT002 - Qt's
-        self.chosen.emit(number)
-
-    def fit(self, running: int) -> None:
-        """Hide what there is no room for; the run under way is always shown."""
-        self._running, numbers = running, list(self.buttons)
-        widths = [self.buttons[each].sizeHint().width() + theme.TIGHT for each in numbers]
-        self._more.setText("and 99 more")
-        room = self.width() - self._more.sizeHint().width() - theme.NEAR
-        first = 0
-        middle = numbers.index(running) if running in numbers else 0
-        while first < middle and sum(widths[first : middle + 1]) > room:
-            first += 1
-        last = first
-        while last < len(numbers) and sum(widths[first : last + 1]) <= room:
-            last += 1
-        last = max(last, middle + 1)
-        for place, number in enumerate(numbers):
-            self.buttons[number].setVisible(first <= place < last)
-        hidden = len(numbers) - (last - first)
-        self._more.setText(f"and {hidden} more" if hidden > 0 else "")
-
-
-class QueueStrip(QWidget):
-    """The queue below the run: hidden while there is nothing in it.
-
-    Signals
-    -------
-    add, stop_all, go_on, report
-        The auditor pressed that button.
-    """
-
-    add = Signal()
-    stop_all = Signal()
-    go_on = Signal()
-    report = Signal()
-
-    def __init__(self) -> None:
-        super().__init__()
         self.setAccessibleName("Queue")
         self._queue = RunQueue()
-        self._opening = self._paused = False
+        self._is_open = self._opening = self._paused = False
         self._left = ""
         tip = "Show all runs of the queue, to reorder, drop or stop them"
         self.fold = parts.tool_button("&Queue", self._turn, tip=tip, raised=True)
         self.fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.chips = _Chips()
+        self.list, self.workers = QueueList(), WorkersTable()
         self.total = parts.Words(tone="quiet", size=0.85, wrap=False)
         self.ready = parts.Words("✓ All runs finished", strong=True, wrap=False)
         self.open_report = parts.push_button("Open the re&port", self.report)
@@ -449,21 +282,47 @@ class QueueStrip(QWidget):
         self.end = parts.push_button(
             "Stop a&ll", self.stop_all, tip="Stop this run and drop those that wait"
         )
-        self.list = QueueList()
-        self.list.hide()
-        self.chips.chosen.connect(self.list.opened)
-        row = layouts.row(
+        self.up = parts.push_button("Move up", lambda: self._move(-1), tip="Alt+Up")
+        self.down = parts.push_button("Move down", lambda: self._move(1), tip="Alt+Down")
+        self.drop, self.restore, self.stop_one = (
+            parts.push_button(text, lambda _on, signal=signal: signal.emit(self._number()), tip=tip)
+            for text, signal, tip in (
+                ("&Drop", self.dropped, "Delete"),
+                ("Add a&gain", self.restored, ""),
+                ("Stop t&his run", self.stopped, ""),
+            )
+        )
+        buttons = self.up, self.down, self.drop, self.restore, self.stop_one
+        row = layouts.row(*buttons, layouts.stretch(), spacing=theme.NEAR)
+        self._edit = layouts.panel(row, self.workers, spacing=theme.NEAR)
+        self._beside, self._below = layouts.column(), layouts.column()
+        line = layouts.row(
             self.fold,
-            layouts.grow(self.chips),
+            layouts.grow(self._beside),
             *(self.total, self.ready, self.open_report, self.start, self.more, self.end),
             spacing=theme.NEAR,
         )
-        layouts.column(row, self.list, on=self, spacing=theme.NEAR)
+        layouts.column(line, self._below, self._edit, on=self, spacing=theme.NEAR)
+        self._listen()
         self._point()
-        self.show_queue(self._queue)
+
+    def _listen(self) -> None:
+        self.list.placed.connect(self.placed)
+        self.list.itemSelectionChanged.connect(self._offer)
+        self.list.itemActivated.connect(lambda _item: self.opened.emit(self._number()))
+        self.list.itemClicked.connect(
+            lambda _item: None if self._is_open else self.opened.emit(self._number())
+        )
+        for keys, button, text in (
+            ("Alt+Up", self.up, "Move the run up in the queue"),
+            ("Alt+Down", self.down, "Move the run down in the queue"),
+            ("Delete", self.drop, "Drop the run from the queue"),
+        ):
+            shortcut(self.list, keys, button.click, text)
+            keyed(button)
 
     def show_queue(self, queue: RunQueue, *, opening: bool = False) -> None:
-        """Show the runs.
+        """Show the runs; the one that was chosen stays so.
 
         Parameters
         ----------
@@ -471,8 +330,6 @@ class QueueStrip(QWidget):
             Whether the model is being opened for the first that waits.
         """
         self._queue, self._opening = queue, opening
-        shown = tuple(run for run in queue.runs if run.stands != "dropped")
-        self.chips.show_runs(shown)
         running, busy = queue.running, opening or queue.running is not None
         done = not busy and queue.idle and any(run.stands == "done" for run in queue.runs)
         self.setVisible(bool(queue.runs))
@@ -483,12 +340,25 @@ class QueueStrip(QWidget):
         self.end.setVisible(busy and bool(queue.waiting))
         if running is None:
             self._left = ""
-        called = names(shown)
-        for run in shown:
-            self._tell_chip(run, called[run.number])
-        self.list.show_queue(queue, self._left, paused=self._paused)
+        chosen = self._number()
+        with QSignalBlocker(self.list):
+            while self.list.count() > len(queue.runs):
+                self.list.takeItem(self.list.count() - 1)
+            while self.list.count() < len(queue.runs):
+                self.list.addItem(QListWidgetItem())
+            for row, run in enumerate(queue.runs):
+                self._fill(row, run)
+                if run.number == chosen:
+                    self.list.setCurrentRow(row)
+        self.list.fit(len(queue.runs) if self._is_open else 0)
+        self._follow()
+        self._offer()
         self._tell_total(0.0)
-        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Keep the run under way in sight."""
+        super().resizeEvent(event)
+        self._follow()
 
     def tick(self, elapsed: float, left: float | None, *, paused: bool) -> None:
         """Say how long the run under way takes still.
@@ -506,30 +376,54 @@ class QueueStrip(QWidget):
         text = "" if left is None else f"{ticking(ceil(left))} left" if left else "finishing"
         if (text, paused) != (self._left, self._paused):
             self._left, self._paused = text, paused
-            shown = [run for run in self._queue.runs if run.stands != "dropped"]
-            self._tell_chip(running, names(shown)[running.number])
-            if not self.list.isHidden():
-                said = standing(running, text, paused=paused)
-                self.list.tell_left(self._queue.runs.index(running), said)
-            self._fit()
+            self._fill(self._queue.runs.index(running), running)
+            self._follow()
         self._tell_total(elapsed)
 
-    def _fit(self) -> None:
-        running = self._queue.running
-        over = [run.number for run in self._queue.runs if run.stands in OVER]
-        at = running.number if running is not None else max(over, default=0)
-        self.chips.fit(at)
+    def _fill(self, row: int, run: QueuedRun) -> None:
+        """Say how a run stands, shortly while all stand in one line."""
+        item, running = self.list.item(row), run.stands == "running"
+        left, paused = self._left if running else "", running and self._paused
+        sign = _PAUSED if paused else SIGNS[run.stands]
+        said = f"{METHODS[run.spec.method].title}: {standing(run, left, paused=paused)}"
+        short = f"{names(self._queue.runs)[run.number]} {left}".rstrip()
+        text = f"{sign}  {said}" if self._is_open else f"{sign} {short}"
+        if item.text() != text:
+            item.setText(text)
+            item.setToolTip(said)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, said)
+        item.setData(_NUMBER, run.number)
+        item.setHidden(run.stands == "dropped" and not self._is_open)
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if run.stands == "waiting":
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
+        item.setFlags(flags)
 
-    def _tell_chip(self, run: QueuedRun, name: str) -> None:
-        button = self.chips.buttons[run.number]
-        is_paused = run.stands == "running" and self._paused
-        said = standing(run, self._left if run.stands == "running" else "", paused=self._paused)
-        left = f" {self._left}" if run.stands == "running" and self._left else ""
-        text = f"{_PAUSED if is_paused else SIGNS[run.stands]} {name}{left}"
-        if button.text() != text:
-            button.setText(text.replace("&", "&&"))
-            button.setToolTip(f"{METHODS[run.spec.method].title}: {said}")
-            button.setAccessibleName(f"{name}: {said}")
+    def _follow(self) -> None:
+        """Bring the run under way in sight, or the last that is over."""
+        over = [run for run in self._queue.runs if run.stands in OVER]
+        at = self._queue.running or (over[-1] if over else None)
+        if at is not None and not self._is_open:
+            self.list.scrollToItem(self.list.item(self._queue.runs.index(at)))
+
+    def _number(self) -> int:
+        item = self.list.currentItem()
+        return 0 if item is None else int(item.data(_NUMBER))
+
+    def _move(self, by: int) -> None:
+        waiting, number = [run.number for run in self._queue.waiting], self._number()
+        if number in waiting:
+            self.placed.emit(number, waiting.index(number) + by)
+
+    def _offer(self) -> None:
+        """Offer what can be done with the run that is chosen."""
+        run, waiting = self._queue.find(self._number()), self._queue.waiting
+        stands = "" if run is None else run.stands
+        self.up.setEnabled(run in waiting[1:])
+        self.down.setEnabled(run in waiting[:-1])
+        self.drop.setEnabled(stands == "waiting")
+        self.restore.setVisible(stands == "dropped")
+        self.stop_one.setEnabled(stands == "running")
 
     def _tell_total(self, elapsed: float) -> None:
         left = seconds_left(self._queue, elapsed) if self._queue.waiting else None
@@ -539,11 +433,14 @@ class QueueStrip(QWidget):
         self.total.setVisible(bool(text) and self.width() >= _WIDE)
 
     def _turn(self) -> None:
-        self.list.setVisible(self.list.isHidden())
+        self._is_open = not self._is_open
         self._point()
-        self.show_queue(self._queue, opening=self._opening)
 
     def _point(self) -> None:
-        opened = not self.list.isHidden()
-        self.fold.setArrowType(Qt.ArrowType.DownArrow if opened else Qt.ArrowType.RightArrow)
-        self.fold.setAccessibleDescription("opened" if opened else "closed")
+        """Lay the list out in the line or below it."""
+        (self._below if self._is_open else self._beside).addWidget(self.list)
+        self._edit.setVisible(self._is_open)
+        arrow = Qt.ArrowType.DownArrow if self._is_open else Qt.ArrowType.RightArrow
+        self.fold.setArrowType(arrow)
+        self.fold.setAccessibleDescription("opened" if self._is_open else "closed")
+        self.show_queue(self._queue, opening=self._opening)

@@ -7,13 +7,13 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.answers import main_shares
-from fairdesk.audit.catalogue.method import ABOUT_GROUPS, UNTIMED, QuestionKind, stage
+from fairdesk.audit.catalogue.method import UNTIMED, QuestionKind, stage
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.tables import LEFT
-from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, Sign, kind, shares
+from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, Sign, kind, proves, shares
 from fairdesk.gui.workspace.shell.queue_strip import QueueStrip, RunClock, ticking
 from fairdesk.results.subgroups import RuleSearchSummary
 from fairdesk.wording import mitigation as mitigation_words
@@ -67,20 +67,63 @@ def budget_used(
 class _Figure(QWidget):
     """A number with what it counts below it."""
 
-    def __init__(self, caption: str, width: int) -> None:
+    def __init__(self, width: int) -> None:
         super().__init__()
-        self._caption = caption
         self._number = parts.Words("–", strong=True, wrap=False)
-        self._below = parts.Words(caption, tone="quiet", size=0.85, wrap=False)
+        self._below = parts.Words(tone="quiet", size=0.85, wrap=False)
         layouts.column(self._number, self._below, on=self, spacing=0)
         self.setMinimumWidth(width)
 
-    def show_number(self, text: str, caption: str = "") -> None:
-        if caption and caption != self._caption:
-            self._caption = caption
-            self._below.setText(caption)
+    def show_number(self, text: str, caption: str) -> None:
+        self._below.setText(caption)
         self._number.setText(text)
-        self._number.setAccessibleName(f"{self._caption}: {text}")
+        self._number.setAccessibleName(f"{caption}: {text}")
+
+
+def counts(run: Run) -> dict[str, tuple[str, str]]:
+    """Write a run's numbers and what they count: what was found, or how common it is.
+
+    No share of those that a search tried: it would be read as how common it is.
+    """
+    answers, told = method_named(run.method).answers, dict[str, tuple[str, str]]()
+    proven = proof_words.main_proof(run.figures) or neighbourhoods_of(run.figures)
+    if answers is QuestionKind.EXAMPLES:
+        told["pairs"] = words.number(run.found), "pairs found"
+    elif answers is QuestionKind.GROUPS:
+        told["share"] = _gap(run)
+    elif answers is QuestionKind.REPAIR:
+        effort = mitigation_words.effort_text(run.figures) or "models"
+        told["share"] = mitigation_words.fall(run.figures) or "–", effort
+    elif answers in (QuestionKind.PROOF, QuestionKind.SHARE):
+        told["share"] = _share(run)
+    if answers is not QuestionKind.REPAIR and proven is None:
+        told["tried"] = words.number(run.tried), "instances tested"
+    # of a proof there is no room for all of it in a small window
+    if answers is not QuestionKind.PROOF:
+        told["queries"] = words.number(run.queries), "queries"
+    return told
+
+
+def _share(run: Run) -> tuple[str, str]:
+    """Write what is proven or estimated, and of what."""
+    if (proven := proof_words.main_proof(run.figures)) is not None:
+        return proof_words.proven_text(proven), f"of {proof_words.short_name(proven)}"
+    if (around := neighbourhoods_of(run.figures)) is not None:
+        of = words.counted(around.rows, "row")
+        return neighbourhood_counts(around), f"of {of}, with neighbours"
+    if (share := next(iter(main_shares(shares(run))), None)) is None:
+        return "–", "proven" if proves(run) else "estimated"
+    of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
+    return share_cell(share, run.figures), f"{kind(share)}{of}"
+
+
+def _gap(run: Run) -> tuple[str, str]:
+    """Write the greatest difference so far, and how many rule sets were looked at."""
+    mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
+    examined = words.counted(sum(each.rule_sets for each in mined), "subgroup")
+    if greatest := widest_text(run.figures):
+        return greatest, f"largest gap of {examined}" if mined else "largest gap"
+    return "–", examined if mined else "gap"
 
 
 class _Line(parts.Words):
@@ -138,10 +181,8 @@ class RunBar(parts.Card):
         self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
         self._method = _Line("No run yet", strong=True)
         self._standing = _Line(tone="quiet", size=0.85)
-        self._found = _Figure("pairs found", 72)
-        self._tried = _Figure("instances tested", 72)
-        self._rows = _Figure("queries", 84)
-        self._share = _Figure("estimated", 150)
+        widths = {"pairs": 72, "share": 150, "tried": 72, "queries": 84}
+        self.figures = {place: _Figure(wide) for place, wide in widths.items()}
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
@@ -149,7 +190,7 @@ class RunBar(parts.Card):
         self._bar.setMinimumWidth(90)
         self._bar.setAccessibleName("Budget used")
         self._used = parts.Words(tone="quiet", size=0.85, wrap=False)
-        self._elapsed = _Figure("elapsed", 60)
+        self._elapsed = _Figure(60)
         self._hold = parts.push_button("&Pause", self._press_hold)
         self._stop = parts.push_button("&Stop", self._press_stop)
         self._stop.setToolTip("Stop the run; the results so far are kept")
@@ -165,10 +206,7 @@ class RunBar(parts.Card):
             self._sign,
             naming,
             layouts.gap(theme.NEAR),
-            self._found,
-            self._share,
-            self._tried,
-            self._rows,
+            *self.figures.values(),
             layouts.grow(using),
             self._elapsed,
             self._hold,
@@ -194,7 +232,7 @@ class RunBar(parts.Card):
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Return the least size: where there is little room, the queries give way."""
         least = super().minimumSizeHint()
-        rows = self._rows
+        rows = self.figures["queries"]
         spare = max(rows.sizeHint().width(), rows.minimumWidth()) + theme.GAP
         spare *= not rows.isHidden()
         return QSize(least.width() - spare, least.height())
@@ -258,7 +296,7 @@ class RunBar(parts.Card):
         )
         self._again.setText(again)
         self._queried = False
-        for figure in (self._found, self._share, self._tried, self._rows):
+        for figure in self.figures.values():
             figure.hide()
         self._elapsed.show_number(words.duration(record.elapsed), "elapsed")
         self._offer(running=False)
@@ -318,64 +356,18 @@ class RunBar(parts.Card):
         self.setAccessibleDescription(f"{title}: {standing}")
 
     def _count(self, run: Run) -> None:
-        """Show a run's numbers: what was found, or how common it is, by what it answers.
-
-        No share of those that a search tried: it would be read as how common it is.
-        """
-        answers = method_named(run.method).answers
-        self._found.setVisible(answers is QuestionKind.EXAMPLES)
-        self._share.setVisible(
-            answers not in (QuestionKind.EXAMPLES, QuestionKind.DIAGNOSIS, QuestionKind.RATES)
-        )
-        self._found.show_number(words.number(run.found))
-        proves = answers is QuestionKind.PROOF
-        # there is no room for all of it in a small window
-        self._queried = not proves
+        """Show a run's numbers."""
+        told = counts(run)
+        for place, figure in self.figures.items():
+            figure.setVisible(place in told)
+            if place in told:
+                figure.show_number(*told[place])
+        self._queried = "queries" in told
         self._offer_queries()
-        proven, around = proof_words.main_proof(run.figures), neighbourhoods_of(run.figures)
-        instances = answers is not QuestionKind.REPAIR and proven is None and around is None
-        self._tried.setVisible(instances)
-        self._tried.show_number(words.number(run.tried), "instances tested")
-        self._rows.show_number(words.number(run.queries))
-        if answers in ABOUT_GROUPS:
-            self._count_groups(run)
-            return
-        if answers is QuestionKind.REPAIR:
-            reduction = mitigation_words.fall(run.figures)
-            self._share.show_number(
-                reduction or "–", mitigation_words.effort_text(run.figures) or "models"
-            )
-            return
-        if proven is not None:
-            of = proof_words.short_name(proven)
-            self._share.show_number(proof_words.proven_text(proven), f"of {of}")
-            return
-        if around is not None:
-            of = words.counted(around.rows, "row")
-            self._share.show_number(neighbourhood_counts(around), f"of {of}, with neighbours")
-            return
-        share = next(iter(main_shares(shares(run))), None)
-        if share is None:
-            self._share.show_number("–", "proven" if proves else "estimated")
-            return
-        of = "" if share.exhaustive else f", {100 * share.confidence:g} %"
-        self._share.show_number(share_cell(share, run.figures), f"{kind(share)}{of}")
 
     def _offer_queries(self) -> None:
         """Show the queries where there are such, and room for them."""
-        self._rows.setVisible(self._queried and self.width() >= _ROOMY)
-
-    def _count_groups(self, run: Run) -> None:
-        """Show how many rule sets were looked at, and the greatest difference so far."""
-        self._tried.show_number(words.number(run.tried), "instances tested")
-        mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
-        examined = words.counted(sum(each.rule_sets for each in mined), "subgroup")
-        greatest = widest_text(run.figures)
-        if greatest:
-            below = f"largest gap of {examined}" if mined else "largest gap"
-        else:
-            below = examined if mined else "gap"
-        self._share.show_number(greatest or "–", below)
+        self.figures["queries"].setVisible(self._queried and self.width() >= _ROOMY)
 
     def _offer(self, *, running: bool) -> None:
         self._stopping = False

@@ -229,11 +229,11 @@ class Workspace(AuditPages):
     def _listen_to_queue(self) -> None:
         """Do what is asked for in the list of runs, and show what became of it."""
         strip, runner = self.bar.queue, self.runner
-        strip.list.opened.connect(self._open_queued)
-        strip.list.placed.connect(runner.place)
-        strip.list.dropped.connect(runner.drop)
-        strip.list.restored.connect(runner.restore)
-        strip.list.stopped.connect(lambda _number: runner.stop())
+        strip.opened.connect(self._open_queued)
+        strip.placed.connect(runner.place)
+        strip.dropped.connect(runner.drop)
+        strip.restored.connect(runner.restore)
+        strip.stopped.connect(lambda _number: runner.stop())
         strip.add.connect(self.requests.run_again)
         strip.stop_all.connect(self.stop_all)
         strip.go_on.connect(runner.advance)
@@ -398,7 +398,7 @@ class Workspace(AuditPages):
         if run is None:
             return
         self.bar.show_live(state, run)
-        self.bar.queue.list.workers.show_workers(self._session.driver.at_work())
+        self.bar.queue.workers.show_workers(self._session.driver.at_work())
         self._stand_live(state, METHODS[run.method].answers)
         if not self._session.runs:
             self.steps.stand(NAMES.index(OVERVIEW), Standing("first run", OF_STATE[state.state]))
@@ -414,7 +414,7 @@ class Workspace(AuditPages):
 
     def _end(self, state: RunState) -> None:
         ended = self.queue.running
-        self.bar.queue.list.workers.show_workers(())
+        self.bar.queue.workers.show_workers(())
         self.said.emit(_ended(state))
         self.runner.end(state, self.bar.clock.elapsed)
         if ended is not None and ended.batch.compares:

@@ -210,7 +210,7 @@ def test_a_bar_of_one_attribute_opens_the_pairs_of_that_attribute(qtbot, opened,
     assert workspace._pages.currentWidget() is proof
     bars.opened.emit(8)
     assert workspace._pages.currentWidget() is workspace.examples
-    assert workspace.examples.pairs.filters.alone == BOTH[1]
+    assert workspace.examples.pairs.filters.wanted.alone == BOTH[1]
     workspace._session.runs = (record,)
 
 
@@ -443,9 +443,11 @@ def test_bar_and_table_of_runs_count_the_rows_that_are_certified_with_their_neig
     bar.show()
     state = RunState(7, "neighbourhoods", "running", tried=48_213, figures=(figure,))
     bar.show_live(state, RunSpec("neighbourhoods", budget=Budget(seconds=60.0)))
-    assert bar._share._number.text() == "150 certified, 0 falsified, 40 by a neighbour only"
-    assert bar._share._below.text() == "of 200 rows, with neighbours"
-    assert not bar._tried.isVisible()
+    assert (
+        bar.figures["share"]._number.text() == "150 certified, 0 falsified, 40 by a neighbour only"
+    )
+    assert bar.figures["share"]._below.text() == "of 200 rows, with neighbours"
+    assert not bar.figures["tried"].isVisible()
     measure(path)
     with Store.open(path) as store:
         run = store.begin_run(RunSpec("neighbourhoods", {"seconds": 60.0}))
@@ -474,17 +476,17 @@ def test_the_bar_below_shows_what_is_proven(qtbot):
     bar.show()
     state = RunState(7, "certify", "running", tried=48_213, figures=(DOMAIN,))
     bar.show_live(state, RunSpec("certify", budget=Budget(seconds=60.0)))
-    assert plain(bar._share._number.text()) == "≥ 89.88 % certified, ≥ 6.90 % falsified"
-    assert plain(bar._share._below.text()) == "of the input domain"
-    assert not bar._tried.isVisible()
-    assert not bar._found.isVisible()
-    assert not bar._rows.isVisible()
+    assert plain(bar.figures["share"]._number.text()) == "≥ 89.88 % certified, ≥ 6.90 % falsified"
+    assert plain(bar.figures["share"]._below.text()) == "of the input domain"
+    assert not bar.figures["tried"].isVisible()
+    assert not bar.figures["pairs"].isVisible()
+    assert not bar.figures["queries"].isVisible()
     people = Proven("people", BOTH, 0.97, 0.02, 0.01)
     bar.show_live(msgspec.structs.replace(state, figures=(DOMAIN, people)), RunSpec("certify"))
-    assert plain(bar._share._number.text()) == "≥ 97.00 % certified, ≥ 2.00 % falsified"
-    assert plain(bar._share._below.text()) == f"of {phrases.MODEL_OF_DATA}"
+    assert plain(bar.figures["share"]._number.text()) == "≥ 97.00 % certified, ≥ 2.00 % falsified"
+    assert plain(bar.figures["share"]._below.text()) == f"of {phrases.MODEL_OF_DATA}"
     bar.show_live(RunState(8, "uniform", "running"), RunSpec("uniform"))
-    assert bar._rows.isVisible()
+    assert bar.figures["queries"].isVisible()
 
 
 def test_a_proof_knows_how_long_it_may_take_and_leaves_nobody_out():

@@ -141,7 +141,7 @@ def test_a_bar_lists_the_pairs_that_it_counts(qtbot, opened, path):
         qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=middle)
         assert workspace._pages.currentWidget() is workspace.examples
         assert workspace.examples.runs.currentData() == record.id
-        assert (filters.alone, filters._within) == (alone, within)
+        assert (filters.wanted.alone, filters.wanted.within) == (alone, within)
 
 
 def test_where_nobody_was_found_the_upper_bound_is_said(opened, path):
@@ -212,14 +212,17 @@ def test_the_bar_below_shows_an_estimate_and_no_hits(qtbot):
     bar.show()
     state = RunState(7, "estimate", "running", tried=40_000, found=1_520, figures=(DOMAIN,))
     bar.show_live(state, RunSpec("estimate"))
-    assert not bar._found.isVisible()
-    assert bar._share._number.text().replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
-    assert bar._share.findChildren(type(bar._share._number))[1].text() == "estimated, 95 %"
+    assert not bar.figures["pairs"].isVisible()
+    assert bar.figures["share"]._number.text().replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
+    assert (
+        bar.figures["share"].findChildren(type(bar.figures["share"]._number))[1].text()
+        == "estimated, 95 %"
+    )
     bar.show_live(
         RunState(8, "uniform", "running", tried=10, found=4, queries=30), RunSpec("uniform")
     )
-    assert bar._found.isVisible()
-    assert not bar._share.isVisible()
+    assert bar.figures["pairs"].isVisible()
+    assert not bar.figures["share"].isVisible()
     # how many queries a pair takes says nothing of how often there are some
     assert not any("per pair" in each.text() for each in bar.findChildren(QLabel))
 

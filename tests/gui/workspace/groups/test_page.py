@@ -423,14 +423,14 @@ def test_the_bar_below_tells_of_rule_sets(qtbot):
     bar.show()
     state = RunState(7, "testsgd", "running", tried=48_000, figures=FIGURES)
     bar.show_live(state, RunSpec("testsgd"))
-    assert plain(bar._share._number.text()) == "58.4 percentage points"
-    assert bar._share._below.text() == "largest gap of 1,590 subgroups"
-    assert bar._tried._below.text() == "instances tested"
-    assert not bar._found.isVisible()
+    assert plain(bar.figures["share"]._number.text()) == "58.4 percentage points"
+    assert bar.figures["share"]._below.text() == "largest gap of 1,590 subgroups"
+    assert bar.figures["tried"]._below.text() == "instances tested"
+    assert not bar.figures["pairs"].isVisible()
     bar.show_live(RunState(8, "themis-groups", "running", figures=(GAP,)), RunSpec("themis-groups"))
-    assert plain(bar._share._number.text()) == "7.1 percentage points"
+    assert plain(bar.figures["share"]._number.text()) == "7.1 percentage points"
     bar.show_live(RunState(9, "maft", "running", tried=10), RunSpec("maft"))
-    assert bar._tried._below.text() == "instances tested"
+    assert bar.figures["tried"]._below.text() == "instances tested"
 
 
 def test_the_overview_tells_of_groups_and_offers_to_look(found, opened, path):
@@ -644,7 +644,7 @@ def test_a_bar_below_counts_what_is_asked_about_and_an_empty_run(qtbot):
     qtbot.addWidget(bar)
     bar.show()
     bar.show_live(RunState(8, "testsgd", "running"), RunSpec("testsgd"))
-    assert bar._share._number.text() == "–"
-    assert bar._share._below.text() == "gap"
+    assert bar.figures["share"]._number.text() == "–"
+    assert bar.figures["share"]._below.text() == "gap"
     bar.show_live(RunState(9, "groups", "running", tried=200), RunSpec("groups"))
-    assert not bar._share.isVisible()
+    assert not bar.figures["share"].isVisible()

@@ -427,7 +427,7 @@ def test_results_stream_in_and_the_end_is_told(qtbot, opened, path):
     assert not page.export.isEnabled()
     assert phrases.NOTHING_HELPS in words_in(page.said)
     assert workspace.bar._stop.isVisible()
-    assert not workspace.bar._tried.isVisible()
+    assert not workspace.bar.figures["tried"].isVisible()
     hold.set()
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
         pass
@@ -528,7 +528,12 @@ def test_the_list_of_runs_tells_of_a_repair_and_the_bar_that_it_is_over(qtbot, o
     assert workspace.bar._method.text().startswith("Mitigation")
     # of a run that was made before there is no bar at all
     assert not workspace.bar.isVisible()
-    figures = workspace.bar._found, workspace.bar._share, workspace.bar._tried, workspace.bar._rows
+    figures = (
+        workspace.bar.figures["pairs"],
+        workspace.bar.figures["share"],
+        workspace.bar.figures["tried"],
+        workspace.bar.figures["queries"],
+    )
     assert all(each.isHidden() for each in figures)
     table = workspace.overview._runs
     texts = [table.item(1, place).text() for place in range(table.columnCount())]
@@ -560,8 +565,8 @@ def test_the_bar_tells_how_many_models_before_one_is_chosen(qtbot):
     qtbot.addWidget(bar)
     state = RunState(1, "repair-aequitas", "running", "imported", figures=FIGURES[:2])
     bar.show_live(state, PAIRS)
-    assert bar._share._below.text() == "1 model measured"
-    assert bar._share._number.text() == "–"
+    assert bar.figures["share"]._below.text() == "1 model measured"
+    assert bar.figures["share"]._number.text() == "–"
 
 
 def test_the_overview_leads_to_it_once_all_else_is_known(opened, path):

@@ -98,7 +98,7 @@ def test_the_bar_of_an_attribute_lists_its_pairs_by_keyboard_too(qtbot, answered
         qtbot.keyClick(chart, Qt.Key.Key_Return)
         assert page_of(answered) == EXAMPLES
         assert answered.examples.runs.currentData() == part.run
-        assert filters.alone == part.alone
+        assert filters.wanted.alone == part.alone
 
 
 @pytest.mark.parametrize(("question", "page"), [(Question.SHARE, SHARE), (Question.CERTAIN, PROOF)])

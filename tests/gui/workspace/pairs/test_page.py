@@ -98,7 +98,7 @@ def test_no_button_of_a_pair_is_cut_in_a_small_window(qtbot, reading):
     detail = reading.examples.detail
     detail._turn.setText("Opposite effect: pair 7,899 →")
     detail._turn.show()
-    shown = [detail._bring, detail._why, detail._turn, detail._flag, detail._dismiss]
+    shown = [detail.bring, detail.why, detail._turn, detail._flag, detail._dismiss]
     qtbot.waitUntil(lambda: detail.width() < 400)
     for button in shown:
         assert button.width() >= button.minimumSizeHint().width(), button.text()
@@ -203,12 +203,12 @@ def test_a_run_is_not_disturbed_and_compared_when_it_is_over(qtbot, opened, tmp_
     assert workspace._session.weighing._work is None
     detail = workspace.examples.detail
     qtbot.waitUntil(lambda: detail._known is not None, timeout=LONG)
-    assert not detail._bring.isEnabled()
-    assert not detail._why.isEnabled()
-    assert "when the current run has ended" in detail._why.toolTip()
+    assert not detail.bring.isEnabled()
+    assert not detail.why.isEnabled()
+    assert "when the current run has ended" in detail.why.toolTip()
     hold.set()
     weighed(qtbot, workspace)
-    qtbot.waitUntil(detail._bring.isEnabled, timeout=LONG)
+    qtbot.waitUntil(detail.bring.isEnabled, timeout=LONG)
     # the model of the run is asked, and nobody opens it again
     assert workspace._session.study._lent is not None
 
@@ -219,7 +219,7 @@ def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, p
     qtbot.keyClick(table, Qt.Key.Key_B)
     qtbot.waitUntil(lambda: detail._known.nearer is not None, timeout=LONG)
     qtbot.waitUntil(lambda: not detail._busy.isVisible(), timeout=LONG)
-    assert detail._as_brought.isChecked()
+    assert detail.bring.isChecked()
     assert f"{phrases.DISTANCE_NOW} 0.00 (it was 0.03)" in detail._sentence.text()
     with Store.open(path) as store:
         minimal = store.learned(pair.id, "minimal", MinimalPair)
@@ -233,7 +233,7 @@ def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, p
     assert minimal.row_class != minimal.partner_class
     brought = [detail._model.index(row, 1).data() for row in range(detail._model.rowCount())]
     qtbot.keyClick(table, Qt.Key.Key_B)
-    assert detail._as_found.isChecked()
+    assert not detail.bring.isChecked()
     assert "it was" not in detail._sentence.text()
     assert [detail._model.index(row, 1).data() for row in range(len(brought))] != brought
     known.close_audit()
@@ -246,8 +246,8 @@ def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, p
     qtbot.waitUntil(lambda: there.pairs.model.pair(0) is not None, timeout=LONG)
     rows = range(there.pairs.model.rowCount())
     there.pairs.step(next(row for row in rows if there.pairs.model.pair(row).id == pair.id))
-    qtbot.waitUntil(there.detail._as_brought.isVisible, timeout=LONG)
-    assert there.detail._as_found.isChecked()
+    qtbot.waitUntil(lambda: there.detail._known.nearer is not None, timeout=LONG)
+    assert not there.detail.bring.isChecked()
     assert len(scholars.made) == 1
 
 
@@ -285,17 +285,17 @@ def test_why_is_told_in_bars_and_in_a_table(qtbot, known, scholars, path):
 def test_asking_can_be_cancelled(qtbot, known, scholars, path):
     scholars.hold = threading.Event()
     detail = known.examples.detail
-    detail.explain()
+    detail.why.click()
     qtbot.waitUntil(lambda: bool(scholars.made and scholars.made[0].calls), timeout=LONG)
     assert detail._busy.isVisible()
     (cancel,) = detail._busy.findChildren(QPushButton)
     cancel.click()
     assert scholars.made[0].closed
     assert not detail._busy.isVisible()
-    assert detail._why.isEnabled()
+    assert detail.why.isEnabled()
     assert not known.examples._trouble.isVisible()
     scholars.hold.set()
-    detail.explain()
+    detail.why.click()
     qtbot.waitUntil(detail._why_view.isVisible, timeout=LONG)
     assert len(scholars.made) == 2
     with Store.open(path) as store:
@@ -304,12 +304,12 @@ def test_asking_can_be_cancelled(qtbot, known, scholars, path):
 
 def test_a_model_that_is_gone_is_asked_for(qtbot, known, monkeypatch):
     monkeypatch.setattr(study, "Worker", Scholar)
-    known.examples.detail.explain()
+    known.examples.detail.why.click()
     banner = known.examples._trouble
     qtbot.waitUntil(banner.isVisible, timeout=LONG)
     assert phrases.NOT_WHERE_IT_WAS in banner.accessibleName()
     assert phrases.SHOW_WHERE in [each.text() for each in banner.findChildren(QPushButton)]
-    assert known.examples.detail._why.isEnabled()
+    assert known.examples.detail.why.isEnabled()
 
 
 def test_ten_that_are_unlike_are_picked_and_all_come_back(qtbot, known):
@@ -423,7 +423,7 @@ def test_a_bar_of_one_attribute_alone_lists_its_pairs(qtbot, reading):
     middle = QPoint(int(spots[0].x + spots[0].wide / 2), int(spots[0].y + spots[0].tall / 2))
     qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=middle)
     qtbot.waitUntil(lambda: pairs.model.rowCount() == counts[0] < whole, timeout=10_000)
-    assert page.pairs.filters.alone == names[0]
+    assert page.pairs.filters.wanted.alone == names[0]
     assert bars.marked.chosen == 0
     # with the keyboard, and once more to see all again
     bars.setFocus()
