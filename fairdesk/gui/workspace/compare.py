@@ -26,12 +26,18 @@ from fairdesk.document.blocks import Grid, Heading, Text
 from fairdesk.document.comparison import ESTIMATES, NO_GRADIENTS, diagnosis, run_label
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import DrawnChart
-from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.pages import page_head
+from fairdesk.gui.kit import layouts, parts
 from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.kit.threads import Latest, Soon
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, RunPage, likenesses, page_of
+from fairdesk.gui.workspace.common.run_page import (
+    OF_STATE,
+    Run,
+    RunPage,
+    TabPage,
+    likenesses,
+    page_of,
+)
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.models.model import Capability
 from fairdesk.wording import words
@@ -393,29 +399,21 @@ class DiagnosisView(RunPage):
         self.view.show_blocks(diagnosis(likenesses(run)) or [Text("No result yet.")])
 
 
-class ComparePage(QWidget):
+class ComparePage(TabPage):
     """Runs beside each other."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
-        self._session = session
         self.diagnosis, self.runs = DiagnosisView(session), RunsView(session)
-        self._tabs = layouts.tabs(
+        super().__init__(
+            "Compare methods",
             (self.runs, "Pairs &found per run"),
             (self.diagnosis, "Gradient-&estimate diagnostic"),
-        )
-        layouts.column(
-            layouts.column(page_head("Compare methods"), margin=(0, 0, theme.PAGE, 0)),
-            layouts.grow(self._tabs),
-            on=self,
-            margin=(theme.PAGE, theme.WIDE, 0, 0),
-            spacing=theme.NEAR,
         )
 
     def show_runs(self) -> None:
         """Show the comparison."""
-        self._tabs.setCurrentWidget(self.runs)
+        self.tabs.setCurrentWidget(self.runs)
 
     def show_diagnosis(self) -> None:
         """Show the diagnosis."""
-        self._tabs.setCurrentWidget(self.diagnosis)
+        self.tabs.setCurrentWidget(self.diagnosis)

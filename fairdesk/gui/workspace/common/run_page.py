@@ -14,8 +14,11 @@ from fairdesk.answers import Question, best_run
 from fairdesk.audit.catalogue.method import ABOUT_GROUPS, QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, unrepeatable
 from fairdesk.audit.plan.spec import AuditSpec
+from fairdesk.audit.runs.inspection import MovedError
 from fairdesk.audit.store.records import RunRecord, RunState
+from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.threads import Soon
 from fairdesk.gui.workspace.session.session import Session
@@ -270,6 +273,38 @@ class RunChoice(QComboBox):
 
     def _tell(self) -> None:
         self.run_changed.emit(self._latest)
+
+
+def tell_trouble(
+    session: Session, banner: parts.Banner, error: FairDeskError, again: Callable[[], object]
+) -> None:
+    """Say why a model could not be called, and offer what can be done about it."""
+    text, act = "Try again", again
+    if isinstance(error, MovedError):
+        text, lost = "Locate the file…", error.lost
+
+        def act() -> None:
+            start = session.path.parent
+            if path := ask_open(banner, f"Locate “{lost.name}” of this audit", start):
+                session.study.places[lost] = path
+                again()
+
+    banner.tell(error, ((text, act),))
+
+
+class TabPage(QWidget):
+    """A page whose parts are tabs."""
+
+    def __init__(self, name: str, *tabs: tuple[QWidget, str]) -> None:
+        super().__init__()
+        self.tabs = layouts.tabs(*tabs)
+        layouts.column(
+            layouts.column(page_head(name), margin=(0, 0, theme.PAGE, 0)),
+            layouts.grow(self.tabs),
+            on=self,
+            margin=(theme.PAGE, theme.WIDE, 0, 0),
+            spacing=theme.NEAR,
+        )
 
 
 def page_of(*items: layouts.Item, tab: bool = False) -> QScrollArea:

@@ -13,6 +13,7 @@ from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, why_off
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.document import subgroup, subgroups
+from fairdesk.document.blocks import Block, Text
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.pages import for_experts
@@ -87,36 +88,31 @@ class OtherMethods(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        head = parts.heading("Results of other methods"), parts.quiet(_OTHERS)
-        column = layouts.column(*head, on=self, spacing=theme.GAP)
-        self._standing = {method: parts.quiet() for method in BASELINES}
-        self.blocks = {method: BlocksView(session) for method in BASELINES}
+        self.blocks = BlocksView(session)
         self.buttons = {method: self._make_button(method) for method in BASELINES}
-        for method in BASELINES:
-            for widget in (self._standing[method], self.blocks[method]):
-                column.addWidget(widget)
-                widget.hide()
-            column.addLayout(layouts.row(self.buttons[method], layouts.stretch()))
+        layouts.column(
+            *(parts.heading("Results of other methods"), parts.quiet(_OTHERS), self.blocks),
+            layouts.row(*self.buttons.values(), layouts.stretch(), spacing=theme.NEAR),
+            on=self,
+            spacing=theme.GAP,
+        )
 
     def show_runs(self, runs: Sequence[Run]) -> None:
         """Show the newest run of each."""
-        for method in BASELINES:
+        spec, said = self._session.spec, list[Block]()
+        for method, button in self.buttons.items():
+            button.setEnabled(not self._why_off(method))
             run = next((each for each in reversed(runs) if each.method == method), None)
-            self.buttons[method].setEnabled(not self._why_off(method))
-            if run is None:
-                continue
-            title = METHODS[method]
-            spec = self._session.spec
-            self._standing[method].setText(
-                f"{OF_STATE[run.state].value} {title.title}, {words.state_word(run.state)}: "
-                f"{words.number(run.queries)} queries, {words.duration(run.elapsed)}. "
-                f"{run.message}".strip()
-            )
-            said = [subgroups.opening(spec, run, ()), *subgroups.other_methods(spec, run)]
-            self.blocks[method].show_blocks(said)
-            self._standing[method].show()
-            self.blocks[method].show()
-            self.buttons[method].setText(f"{title.short_title} again")
+            if run is not None:
+                button.setText(f"{METHODS[method].short_title} again")
+                standing = (
+                    f"{OF_STATE[run.state].value} {METHODS[method].title}, "
+                    f"{words.state_word(run.state)}: {words.number(run.queries)} queries, "
+                    f"{words.duration(run.elapsed)}. {run.message}".strip()
+                )
+                said += [Text(standing), subgroups.opening(spec, run, ())]
+                said += subgroups.other_methods(spec, run)
+        self.blocks.show_blocks(said)
 
     def _make_button(self, method: str) -> QPushButton:
         run = partial(self._session.wishes.run_method.emit, method)

@@ -26,9 +26,8 @@ from fairdesk.document import groups
 from fairdesk.groups.metrics.grouping import divide
 from fairdesk.groups.metrics.measuring import askable
 from fairdesk.gui.kit import fields, layouts, parts, theme
-from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView, stops
-from fairdesk.gui.workspace.common.run_page import Run, RunPage, page_of
+from fairdesk.gui.workspace.common.run_page import Run, RunPage, TabPage, page_of
 from fairdesk.gui.workspace.groups.data_rows import Behind, RowsView
 from fairdesk.gui.workspace.groups.findings_view import FindingsView, Key
 from fairdesk.gui.workspace.groups.terms_view import WordsView, text_columns
@@ -428,26 +427,19 @@ def _kind(table: GroupTable) -> tuple[str, str]:
     return table.of, table.outcome
 
 
-class GroupsPage(QWidget):
+class GroupsPage(TabPage):
     """How groups fare: found by rules, by words in texts, and counted."""
 
     def __init__(self, session: Session) -> None:
-        super().__init__()
         self._session = session
         self.findings = FindingsView(session)
         self.words = WordsView(session)
         self.tables = GroupTables(session)
-        self.tabs = layouts.tabs(
+        super().__init__(
+            "Groups",
             (self.tables, "Gro&up metrics"),
             (self.findings, "Subgroup d&iscovery"),
             (self.words, "Identity &terms"),
-        )
-        layouts.column(
-            layouts.column(page_head("Groups"), margin=(0, 0, theme.PAGE, 0)),
-            layouts.grow(self.tabs),
-            on=self,
-            margin=(theme.PAGE, theme.WIDE, 0, 0),
-            spacing=theme.NEAR,
         )
         self.tabs.setTabVisible(self.tabs.indexOf(self.words), bool(text_columns(session.spec)))
         if not session.spec.predictions and not session.spec.domain.grouping:

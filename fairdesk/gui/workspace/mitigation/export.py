@@ -9,17 +9,15 @@ from typing import Literal
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
-    QDialog,
     QWidget,
 )
 
 from fairdesk.audit.store.records import ModelFile
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
-from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.dropping import ask_folder
-from fairdesk.gui.kit.threads import in_background
+from fairdesk.gui.workspace.report.dialogs import WorkDialog
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.mitigation import NAMES, write_repair
 from fairdesk.results.mitigation import Trial
@@ -42,20 +40,17 @@ _PROVENANCE: dict[Provenance, tuple[str, str]] = {
 }
 
 
-class ExportDialog(QDialog):
+class ExportDialog(WorkDialog):
     """Writes what a repair made: the data, a card, and the model."""
 
     def __init__(self, session: Session, run: int, trial: Trial, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__("Export a mitigation", parent)
         self._session, self._run, self._trial = session, run, trial
         self._worker: Worker | None = None
         self._written: Path | None = None
-        self.setWindowTitle("Export a mitigation")
         beside = session.path.parent / f"{session.path.stem} mitigation {run}"
         self.folder = fields.line(str(beside), changed=self._tell_folder)
         self.choose = parts.push_button("C&hoose…", self._choose)
-        self.banner = parts.Banner()
-        self.busy = parts.Busy()
         self.models = parts.quiet("One moment…")
         self.start = parts.push_button("&Export", self._write)
         self.show_folder = parts.push_button("Show &folder", self._show_folder)
@@ -103,6 +98,7 @@ class ExportDialog(QDialog):
             spacing=theme.GAP,
         )
         self.buttons = parts.answers(self.close_, self.show_folder, self.start)
+        self.resting = self.start, self.close_, self.ask_
         # the box shows what is put into it
         self.show_folder.hide()
         self._area = parts.scrolled(self.ask_)
@@ -167,31 +163,25 @@ class ExportDialog(QDialog):
     def _write(self) -> None:
         path, run, trial = self._session.path, self._run, self._trial.number
         folder, provenance = self._folder, self.provenance
-        self.banner.clear()
         worker = self._worker = Worker()
-        self._set_busy("Writing…")
 
         def write() -> dict[str, Path]:
-            store = Store.open(path)
             try:
-                written = write_repair(store, worker, run, trial, folder, provenance=provenance)
-                said = f"Exported model {trial} of mitigation run {run} to {folder}."
-                store.exported(said, written)
+                with Store.open(path) as store:
+                    written = write_repair(store, worker, run, trial, folder, provenance=provenance)
+                    said = f"Exported model {trial} of mitigation run {run} to {folder}."
+                    store.exported(said, written)
             finally:
-                store.close()
                 worker.close()
             return written
 
-        in_background(self, write, self._tell_written, self._tell_failed)
+        self.work("Writing…", write, self._tell_written)
 
-    def _set_busy(self, text: str) -> None:
-        self.busy.say(text)
-        for widget in (self.start, self.close_, self.ask_):
-            widget.setEnabled(not text)
+    def _rest(self) -> None:
+        self._worker = None
+        super()._rest()
 
     def _tell_written(self, written: Mapping[str, Path]) -> None:
-        self._worker = None
-        self._set_busy("")
         paths = list(written.values())
         self._written = paths[0].parent if paths else None
         names = "\n".join(f"• {path.name}" for path in paths)
@@ -209,11 +199,6 @@ class ExportDialog(QDialog):
         self.close_.setText("Close")
         self._session.log_changed.emit()
         self._session.said.emit(f"Written to {self._written}.")
-
-    def _tell_failed(self, error: FairDeskError) -> None:
-        self._worker = None
-        self._set_busy("")
-        self.banner.tell(error)
 
     def _show_folder(self) -> None:
         if self._written is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent
@@ -15,18 +14,21 @@ from PySide6.QtWidgets import (
 from fairdesk.answers import Question, all_off, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.audit.runs.inspection import MovedError
 from fairdesk.audit.store.records import RunRecord
 from fairdesk.charts.kinds.bars import Counts
 from fairdesk.document import comparison, pairs
-from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import Picture
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import for_experts, page_head
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
-from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, RunPage, with_examples
+from fairdesk.gui.workspace.common.run_page import (
+    OF_STATE,
+    Run,
+    RunPage,
+    tell_trouble,
+    with_examples,
+)
 from fairdesk.gui.workspace.compare import CourseChart
 from fairdesk.gui.workspace.pairs.pair_detail import PairDetail
 from fairdesk.gui.workspace.pairs.pairs_view import PairsView
@@ -106,7 +108,7 @@ class ExamplesPage(RunPage):
         people = self._make_people()
         self._stack_up(self._make_empty(), self._make_full(people))
         session.study.changed.connect(self._trouble.clear)
-        session.study.failed.connect(self._tell_trouble)
+        session.study.failed.connect(partial(tell_trouble, session, self._trouble))
         session.weighing.failed.connect(
             lambda error: self._trouble.tell(error, (("Try again", session.weighing.go_on),))
         )
@@ -218,20 +220,6 @@ class ExamplesPage(RunPage):
     def _keep_watching(self) -> None:
         """Leave open or closed what the auditor opened or closed."""
         self._turned = True
-
-    def _tell_trouble(self, error: FairDeskError, again: Callable[[], None]) -> None:
-        """Say why the model told nothing about a pair, and what can be done about it."""
-        if isinstance(error, MovedError):
-            lost = error.lost
-            self._trouble.tell(error, (("Locate the file…", lambda: self._locate(lost, again)),))
-        else:
-            self._trouble.tell(error, (("Try again", again),))
-
-    def _locate(self, lost: Path, again: Callable[[], None]) -> None:
-        start = self._session.path.parent
-        if path := ask_open(self, f"Locate “{lost.name}” of this audit", start):
-            self._session.study.places[lost] = path
-            again()
 
     def _take(self, run: Run) -> None:
         super()._take(run)

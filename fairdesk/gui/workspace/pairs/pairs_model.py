@@ -225,13 +225,6 @@ PAGE = 100
 KEPT = 30
 
 
-@dataclass
-class _Row:
-    pair: Pair
-    texts: tuple[str, ...]
-    changed: tuple[bool, ...]
-
-
 class PairsModel(TableModel):
     """The pairs that answer a query, page by page.
 
@@ -267,7 +260,7 @@ class PairsModel(TableModel):
         self._total = 0
         self._upto = 0
         self._there = 0
-        self._pages: OrderedDict[int, list[_Row]] = OrderedDict()
+        self._pages: OrderedDict[int, list[Pair]] = OrderedDict()
         self._stale: set[int] = set()
         self._wanted: list[int] = []
         self._fetching: int | None = None
@@ -317,17 +310,12 @@ class PairsModel(TableModel):
             last = self.index(self._total - 1, len(self.columns) - 1)
             self.dataChanged.emit(self.index(0, 0), last)
 
-    def pair(self, row: int) -> Pair | None:
-        """Return a row's pair, or nothing while its page is on the way (it is asked for)."""
-        found = self._row(row)
-        return found.pair if found else None
-
     def replace(self, pair: Pair) -> None:
         """Show a pair with another mark or note, where it is."""
         for page, rows in self._pages.items():
             for place, row in enumerate(rows):
-                if row.pair.id == pair.id:
-                    rows[place] = self._write(pair)
+                if row.id == pair.id:
+                    rows[place] = pair
                     at = page * PAGE + place
                     self.dataChanged.emit(self.index(at, 0), self.index(at, len(self.columns) - 1))
                     return
@@ -361,8 +349,8 @@ class PairsModel(TableModel):
             return aligned(number=self.columns[index.column()].number)
         if role not in _ANSWERED:
             return None
-        row = self._row(index.row())
-        return None if row is None else self._cell(row, index.column(), role)
+        pair = self.pair(index.row())
+        return None if pair is None else self._cell(pair, self.columns[index.column()], role)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sort by a column, in the store."""
@@ -378,33 +366,27 @@ class PairsModel(TableModel):
 
     # Pages
 
-    def _cell(self, row: _Row, column: int, role: int) -> object:
+    def _cell(self, pair: Pair, column: Cells, role: int) -> object:
         cell: object = None
         if role == Qt.ItemDataRole.DisplayRole:
-            cell = row.texts[column]
-        elif role == Qt.ItemDataRole.FontRole and row.changed[column]:
-            cell = self._strong
-        elif role == Qt.ItemDataRole.ForegroundRole and row.pair.mark == "dismissed":
+            cell = column.text(pair)
+        elif role == Qt.ItemDataRole.FontRole and column.changed is not None:
+            cell = self._strong if column.changed(pair) else None
+        elif role == Qt.ItemDataRole.ForegroundRole and pair.mark == "dismissed":
             cell = QGuiApplication.palette().brush(QPalette.ColorRole.PlaceholderText)
         elif role == Qt.ItemDataRole.ToolTipRole:
-            cell = hints.plain((self.columns[column].full or self.columns[column].text)(row.pair))
+            cell = hints.plain((column.full or column.text)(pair))
         elif role == Qt.ItemDataRole.AccessibleTextRole:
-            mark = MARKS[row.pair.mark][1] if column == 0 else row.texts[column]
-            cell = f"{self.columns[column].title}: {mark}"
+            mark = column.text == mark_text
+            cell = f"{column.title}: {MARKS[pair.mark][1] if mark else column.text(pair)}"
         elif role == PairRole.PAIR:
-            cell = row.pair
-        elif role == PairRole.SHARE and (share := self.columns[column].share) is not None:
-            cell = share(row.pair)
+            cell = pair
+        elif role == PairRole.SHARE and column.share is not None:
+            cell = column.share(pair)
         return cell
 
-    def _write(self, pair: Pair) -> _Row:
-        return _Row(
-            pair,
-            tuple(column.text(pair) for column in self.columns),
-            tuple(column.changed is not None and column.changed(pair) for column in self.columns),
-        )
-
-    def _row(self, row: int) -> _Row | None:
+    def pair(self, row: int) -> Pair | None:
+        """Return a row's pair, or nothing while its page is on the way (it is asked for)."""
         page, place = divmod(row, PAGE)
         rows = self._pages.get(page)
         if rows is None:
@@ -430,13 +412,13 @@ class PairsModel(TableModel):
         query = msgspec.structs.replace(self.query, upto=self._upto)
         limit = min(PAGE, self._total - page * PAGE)
 
-        def read(store: Store) -> tuple[int, int, list[_Row]]:
+        def read(store: Store) -> tuple[int, int, list[Pair]]:
             pairs = store.pairs(query, page * PAGE, limit)
-            return generation, page, [self._write(pair) for pair in pairs]
+            return generation, page, pairs
 
         self._store.ask(read, self._take_page, self._fail_page)
 
-    def _take_page(self, answer: tuple[int, int, list[_Row]]) -> None:
+    def _take_page(self, answer: tuple[int, int, list[Pair]]) -> None:
         generation, page, rows = answer
         self._fetching = None
         if generation == self._generation:
@@ -453,7 +435,7 @@ class PairsModel(TableModel):
         self._wanted.clear()
         self.failed.emit(error)
 
-    def _keep(self, page: int, rows: list[_Row]) -> None:
+    def _keep(self, page: int, rows: list[Pair]) -> None:
         self._stale.discard(page)
         self._pages[page] = rows
         self._pages.move_to_end(page)
@@ -464,16 +446,16 @@ class PairsModel(TableModel):
         """Count what there is now and show that, with the first page at hand."""
         query = self.query
 
-        def read(store: Store) -> tuple[PairQuery, int, int, list[_Row]]:
+        def read(store: Store) -> tuple[PairQuery, int, int, list[Pair]]:
             newest = store.pairs(PairQuery(descending=True), 0, 1)
             upto = newest[0].id if newest else 0
             snapshot = msgspec.structs.replace(query, upto=upto)
             pairs = store.pairs(snapshot, 0, PAGE)
-            return query, upto, store.count(snapshot), [self._write(pair) for pair in pairs]
+            return query, upto, store.count(snapshot), pairs
 
         self._store.ask(read, self._take_snapshot, self.failed.emit, key=(id(self), "snapshot"))
 
-    def _take_snapshot(self, answer: tuple[PairQuery, int, int, list[_Row]]) -> None:
+    def _take_snapshot(self, answer: tuple[PairQuery, int, int, list[Pair]]) -> None:
         query, upto, total, rows = answer
         if query != self.query:
             return
@@ -501,7 +483,7 @@ class PairsModel(TableModel):
         self.counted.emit()
         self.arrived.emit(0, len(rows))
 
-    def _grow(self, total: int, rows: list[_Row]) -> None:
+    def _grow(self, total: int, rows: list[Pair]) -> None:
         """Append what is new; the page that was cut short is fetched again."""
         self._pages.pop(self._total // PAGE, None)
         if total > self._total:

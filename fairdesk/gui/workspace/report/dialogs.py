@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, Signal
@@ -40,19 +41,61 @@ from fairdesk.report.verified import summary as verified
 from fairdesk.report.verified.summary import VerificationReport
 from fairdesk.wording import words
 
+T = TypeVar("T")
+
 _KEY = Qt.ItemDataRole.UserRole
 _STAYS = "always included"
 
 
-class ContentsDialog(QDialog):
+class WorkDialog(QDialog):
+    """A dialog that works beside the window's thread: it says at what, and what went wrong.
+
+    Attributes
+    ----------
+    resting : tuple[QWidget, ...]
+        What is off meanwhile.
+    """
+
+    def __init__(self, title: str, parent: QWidget | None, *, cancel: bool = False) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(title)
+        self.banner, self.busy = parts.Banner(), parts.Busy(cancel=cancel, steady=True)
+        self.resting: tuple[QWidget, ...] = ()
+        self._task: Task | None = None
+
+    def work(self, text: str, call: Callable[[], T], done: Callable[[T], object]) -> None:
+        """Begin to work, and say at what."""
+        self.banner.clear()
+
+        def take(result: T) -> None:
+            self._rest()
+            done(result)
+
+        self._set_busy(text)
+        self._task = in_background(self, call, take, self._fail)
+
+    def _rest(self) -> None:
+        self._task = None
+        self._set_busy("")
+
+    def _set_busy(self, text: str) -> None:
+        self.busy.say(text)
+        for each in self.resting:
+            each.setEnabled(not text)
+
+    def _fail(self, error: FairDeskError) -> None:
+        self._rest()
+        self.banner.tell(error)
+
+
+class ContentsDialog(WorkDialog):
     """Shows everything that the report could hold, and asks what of it."""
 
     def __init__(self, session: Session, choice: Choice, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Contents of the report", parent)
         self._choice = choice
         #: Per part whether it is shown when nothing is said about it.
         self._usual: dict[str, bool] = {}
-        self.setWindowTitle("Contents of the report")
         self.tree = QTreeWidget()
         self.tree.setAccessibleName("Sections, charts and tables of the report")
         self.tree.setHeaderLabels(["Section, chart or table", ""])
@@ -63,8 +106,6 @@ class ContentsDialog(QDialog):
         head.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         head.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
         self._tint()
-        self.busy = parts.Busy()
-        self.banner = parts.Banner()
         self.use = parts.push_button("&Use these")
         self.usual = parts.push_button(
             "&Default contents",
@@ -87,8 +128,7 @@ class ContentsDialog(QDialog):
             margin=None,
             spacing=theme.GAP,
         )
-        self.use.setEnabled(False)
-        self.usual.setEnabled(False)
+        self.resting = self.use, self.usual
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         self.tree.itemChanged.connect(self._changed)
@@ -154,8 +194,6 @@ class ContentsDialog(QDialog):
             self.tree.expandAll()
         if sections:
             self.tree.setCurrentItem(next(iter(sections.values())))
-        for button in (self.use, self.usual):
-            button.setEnabled(True)
         self.tree.setFocus()
 
     def _read(self, session: Session) -> None:
@@ -163,24 +201,12 @@ class ContentsDialog(QDialog):
         bare = msgspec.structs.replace(choice, left_out=(), added=())
 
         def read() -> tuple[tuple[Part, ...], dict[str, bool]]:
-            store = Store.open(path)
-            try:
+            with Store.open(path) as store:
                 report = whole_report(store, choice)
-            finally:
-                store.close()
             usual = {part.key: part.shown for part in parts_of(report, bare)}
             return parts_of(report, choice), usual
 
-        self.busy.say("Listing the contents…")
-        in_background(self, read, self._take, self._fail)
-
-    def _take(self, found: tuple[tuple[Part, ...], dict[str, bool]]) -> None:
-        self.busy.say("")
-        self.show_parts(*found)
-
-    def _fail(self, error: FairDeskError) -> None:
-        self.busy.say("")
-        self.banner.tell(error)
+        self.work("Listing the contents…", read, lambda found: self.show_parts(*found))
 
     def _wanted(self, key: str) -> bool:
         """Whether a part is wanted, whatever becomes of its section."""
@@ -227,7 +253,7 @@ _WHAT = (
 )
 
 
-class SignDialog(QDialog):
+class SignDialog(WorkDialog):
     """Asks for a key, and opens it.
 
     Attributes
@@ -237,17 +263,15 @@ class SignDialog(QDialog):
     """
 
     def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("Sign a report", parent)
         self.key: Key | None = None
         self._folder = folder
-        self.setWindowTitle("Sign a report")
         self.file = fields.line(changed=self._tell)
         self.choose = parts.push_button("C&hoose…", self._choose)
         self.passphrase = fields.line()
         self.passphrase.setEchoMode(QLineEdit.EchoMode.Password)
-        self.banner = parts.Banner()
-        self.busy = parts.Busy(steady=True)
         self.sign = parts.push_button("&Sign and export…", self._open)
+        self.resting = self.file, self.choose, self.passphrase, self.sign
         self._lay_out()
         self._tell()
         parts.resize_on_screen(self, 560, 380)
@@ -288,14 +312,11 @@ class SignDialog(QDialog):
 
     def _open(self) -> None:
         path, passphrase = Path(self.file.text().strip()).expanduser(), self.passphrase.text()
-        self.banner.clear()
-        self._set_busy("Opening the signing certificate…")
-        in_background(self, lambda: open_key(read_key(path), passphrase), self._take, self._fail)
-
-    def _set_busy(self, text: str) -> None:
-        self.busy.say(text)
-        for each in (self.file, self.choose, self.passphrase, self.sign):
-            each.setEnabled(not text)
+        self.work(
+            "Opening the signing certificate…",
+            lambda: open_key(read_key(path), passphrase),
+            self._take,
+        )
 
     def _take(self, key: Key) -> None:
         self.key = key
@@ -303,8 +324,7 @@ class SignDialog(QDialog):
         self.accept()
 
     def _fail(self, error: FairDeskError) -> None:
-        self._set_busy("")
-        self.banner.tell(error)
+        super()._fail(error)
         self.passphrase.setFocus()
         self.passphrase.selectAll()
 
@@ -330,7 +350,7 @@ class _CancelledError(Exception):
     """The auditor has had enough."""
 
 
-class CheckDialog(QDialog):
+class CheckDialog(WorkDialog):
     """Asks with what to check an audit, checks it, and shows what came of it."""
 
     _said = Signal(str)
@@ -338,13 +358,11 @@ class CheckDialog(QDialog):
     def __init__(
         self, path: Path, spec: AuditSpec, parent: QWidget | None = None, *, certified: bool = False
     ) -> None:
-        super().__init__(parent)
+        super().__init__("Verify this audit", parent, cancel=True)
         self._path, self._spec = path, spec
         self._stop = threading.Event()
         self._worker: Worker | None = None
-        self._task: Task | None = None
         self.account: VerificationReport | None = None
-        self.setWindowTitle("Verify this audit")
         self.data = fields.line(spec.data.path)
         self.model = fields.line("" if spec.predictions else spec.model.path)
         self.manifest = fields.line(prompt="A manifest or a report issued earlier")
@@ -354,8 +372,6 @@ class CheckDialog(QDialog):
             "Prove every &region of a proof certificate again, however long that takes"
         )
         self.everything.setVisible(certified)
-        self.banner = parts.Banner()
-        self.busy = parts.Busy(cancel=True, steady=True)
         self.results = QWidget()
         self.check = parts.push_button("&Verify", self.run)
         self.save = parts.push_button("&Save a record…", self._save)
@@ -371,7 +387,6 @@ class CheckDialog(QDialog):
 
     def run(self, *, trusted: bool = False) -> None:
         """Check the audit."""
-        self.banner.clear()
         self._stop.clear()
         model = self.model.text().strip()
         data = self.data.text().strip()
@@ -404,8 +419,7 @@ class CheckDialog(QDialog):
             finally:
                 worker.close()
 
-        self._set_busy("Reading the audit…")
-        self._task = in_background(self, work, self._take, self._fail)
+        self.work("Reading the audit…", work, self._take)
 
     # Parts
 
@@ -450,6 +464,7 @@ class CheckDialog(QDialog):
             spacing=theme.GAP,
         )
         self.check.setDefault(True)
+        self.resting = self._form, self.check
 
     def _choose(self, field: QLineEdit, title: str) -> None:
         before = Path(field.text().strip() or self._path)
@@ -463,9 +478,7 @@ class CheckDialog(QDialog):
             self.busy.say(f"{sentence}…")
 
     def _set_busy(self, text: str) -> None:
-        self.busy.say(text)
-        for each in (self._form, self.check):
-            each.setEnabled(not text)
+        super()._set_busy(text)
         self.save.setEnabled(not text and self.account is not None)
 
     def _cancel(self) -> None:
@@ -476,18 +489,19 @@ class CheckDialog(QDialog):
             self.busy.say("Stopping…")
 
     def _take(self, report: VerificationReport | None) -> None:
-        self._task = self._worker = None
+        self._worker = None
         if report is not None:
             self.account = report
             self._show(report)
-        self._set_busy("")
+            self.save.setEnabled(True)
 
     def _fail(self, error: FairDeskError) -> None:
-        self._task = self._worker = None
-        self._set_busy("")
+        super()._fail(error)
+        self._worker = None
         if not isinstance(error, TrustRequiredError):
-            self.banner.tell(error)
-        elif parts.asked(
+            return
+        self.banner.clear()
+        if parts.asked(
             self,
             error.what,
             f"{error.why} The verification needs the model’s outputs.",
@@ -540,15 +554,8 @@ class CheckDialog(QDialog):
         path = ask_save(self, "Save a record", start, _RECORDS, ".pdf")
         if path is None:
             return
-        self.banner.clear()
-        self._set_busy(f"Writing {words.quoted(path.name)}…")
-
-        def write() -> Path:
-            verified.write(report, path)
-            return path
-
-        def saved(path: Path) -> None:
-            self._set_busy("")
-            self._limits.setText(f"{verified.LIMITS} Saved as {path}.")
-
-        in_background(self, write, saved, self._fail)
+        self.work(
+            f"Writing {words.quoted(path.name)}…",
+            lambda: verified.write(report, path),
+            lambda _none: self._limits.setText(f"{verified.LIMITS} Saved as {path}."),
+        )

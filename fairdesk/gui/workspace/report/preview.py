@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from PySide6.QtCore import QObject, QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QPlainTextEdit,
     QWidget,
@@ -159,74 +159,6 @@ class Made:
     changes: int
 
 
-class Setter(QObject):
-    """Sets pages.
-
-    Signals
-    -------
-    began, ended
-        It is at work; it is not.
-    made : Made
-        What was asked for last.
-    failed : FairDeskError
-        Why it could not be made.
-    """
-
-    began = Signal()
-    ended = Signal()
-    made = Signal(object)
-    failed = Signal(object)
-
-    def __init__(self, session: Session, parent: QObject) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._given_up = threading.Event()
-        self._latest = Latest(self)
-        self._latest.began.connect(self.began)
-        self._latest.ended.connect(self.ended)
-
-    def ask(self, resolution: float) -> None:
-        """Make the report from the audit file, and its pages."""
-        path, given_up = self._session.path, self._anew()
-
-        def make() -> Made | None:
-            store = Store.open(path)
-            try:
-                changes = read_state(store).changes
-                report = None if given_up.is_set() else make_report(store)
-            finally:
-                store.close()
-            if report is None or given_up.is_set():
-                return None
-            return _set(report, resolution, changes)
-
-        self._latest.ask(make, self._tell, self.failed.emit)
-
-    def sharpen(self, made: Made, resolution: float) -> None:
-        """Make the pages of the same report again, with more pixels."""
-        given_up = self._anew()
-        self._latest.ask(
-            lambda: None if given_up.is_set() else _drawn(made, resolution),
-            self._tell,
-            self.failed.emit,
-        )
-
-    def cancel(self) -> None:
-        """Forget what was asked for."""
-        self._given_up.set()
-        self._latest.drop()
-
-    def _anew(self) -> threading.Event:
-        """Let an earlier wish go as soon as it can be, and give the new one's own flag."""
-        self._given_up.set()
-        self._given_up = threading.Event()
-        return self._given_up
-
-    def _tell(self, made: Made | None) -> None:
-        if made is not None:
-            self.made.emit(made)
-
-
 def _set(report: Report, resolution: float, changes: int) -> Made:
     """Set the pages of a report, and draw them."""
     setting = Preview(report)
@@ -274,7 +206,9 @@ class ReportPreview(QWidget):
         self._read_text = ""
         #: The number and the title of each section that is listed.
         self._listed: list[tuple[int, str]] = []
-        self._setter = Setter(session, self)
+        self._session = session
+        self._given_up = threading.Event()
+        self._latest = Latest(self)
         self.pages = PagesView()
         self.text = QPlainTextEdit()
         self.text.setReadOnly(True)
@@ -307,7 +241,23 @@ class ReportPreview(QWidget):
         self._soon.stop()
         self.banner.clear()
         self._making = True
-        self._setter.ask(self.pages.resolution_wanted)
+        path, resolution = self._session.path, self.pages.resolution_wanted
+
+        def make(given_up: threading.Event) -> Made | None:
+            with Store.open(path) as store:
+                changes = read_state(store).changes
+                report = None if given_up.is_set() else make_report(store)
+            if report is None or given_up.is_set():
+                return None
+            return _set(report, resolution, changes)
+
+        self._ask(make)
+
+    def _ask(self, make: Callable[[threading.Event], Made | None]) -> None:
+        """Let an earlier wish go as soon as it can be, and make pages."""
+        self._given_up.set()
+        given_up = self._given_up = threading.Event()
+        self._latest.ask(lambda: make(given_up), self._take, self._fail)
 
     def follow(self, changes: int) -> None:
         """Make the pages anew soon where the audit was changed, unless somebody is reading them."""
@@ -357,10 +307,8 @@ class ReportPreview(QWidget):
         self._float()
 
     def _listen(self) -> None:
-        self._setter.began.connect(lambda: self._work("Typesetting the pages…"))
-        self._setter.ended.connect(lambda: self._work(""))
-        self._setter.made.connect(self._take)
-        self._setter.failed.connect(self._fail)
+        self._latest.began.connect(lambda: self._work("Typesetting the pages…"))
+        self._latest.ended.connect(lambda: self._work(""))
         self.busy.cancelled.connect(self._cancel)
         self._soon.timeout.connect(self.refresh)
         self._sharpen.timeout.connect(self._draw_sharper)
@@ -390,7 +338,8 @@ class ReportPreview(QWidget):
         self._float()
 
     def _cancel(self) -> None:
-        self._setter.cancel()
+        self._given_up.set()
+        self._latest.drop()
         self._work("")
         self._wanted, self._making = (), False
         if self.shown is None:
@@ -399,7 +348,9 @@ class ReportPreview(QWidget):
         else:
             self._set_outdated(outdated=True)
 
-    def _take(self, made: Made) -> None:
+    def _take(self, made: Made | None) -> None:
+        if made is None:
+            return
         self.shown, self._making = made, False
         self.pages.show_pages(made.pages, made.resolution)
         if self.as_text.isChecked():
@@ -422,7 +373,7 @@ class ReportPreview(QWidget):
         # in steps: all pages are drawn at once, and twice as sharp takes four times as long
         wanted = possible(min(self.pages.resolution_wanted, 2 * shown.resolution))
         if wanted > shown.resolution:
-            self._setter.sharpen(shown, wanted)
+            self._ask(lambda given_up: None if given_up.is_set() else _drawn(shown, wanted))
 
     def _set_outdated(self, *, outdated: bool) -> None:
         self._outdated = outdated

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
@@ -13,14 +12,14 @@ from fairdesk.app.run_queue import OVER, QueuedRun, RunQueue
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.plan.spec import RunSpec
-from fairdesk.audit.runs.inspection import MovedError, reopen
+from fairdesk.audit.runs.inspection import reopen
 from fairdesk.audit.store.records import RunState, WaitingRun
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit.dropping import ask_open
 from fairdesk.gui.kit.parts import Banner
 from fairdesk.gui.kit.threads import in_background
+from fairdesk.gui.workspace.common.run_page import tell_trouble
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.gui.workspace.shell.queue_strip import waiting_text
 from fairdesk.wording import words
@@ -260,17 +259,7 @@ class Runner(QObject):
         worker.close()
         self.rested.emit()
         self._change()
-        if isinstance(error, MovedError):
-            lost = error.lost
-            self._banner.tell(error, (("Locate the file…", lambda: self._locate(lost)),))
-        else:
-            self._banner.tell(error, (("Try again", self.advance),))
-
-    def _locate(self, lost: Path) -> None:
-        start = self._session.path.parent
-        if path := ask_open(self._above, f"Locate “{lost.name}” of this audit", start):
-            self._session.study.places[lost] = path
-            self.advance()
+        tell_trouble(self._session, self._banner, error, self.advance)
 
     def _change(self) -> None:
         """Say that the queue is another, and keep in the file what waits."""

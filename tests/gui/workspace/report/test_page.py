@@ -54,7 +54,7 @@ def wait(condition):
 @pytest.fixture
 def no_pages(monkeypatch):
     """Leave out the pages, which take a second."""
-    monkeypatch.setattr(preview_module.Setter, "ask", lambda *_args: None)
+    monkeypatch.setattr(preview_module.ReportPreview, "refresh", lambda *_args: None)
 
 
 @pytest.fixture
