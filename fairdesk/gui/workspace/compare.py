@@ -204,8 +204,6 @@ class RunsView(QWidget):
         self._latest = Latest(self)
         self._list = RunList()
         self._list.ticked.connect(self._choose_by_hand)
-        self._queue = parts.Words(tone="accent", strong=True)
-        self._queue.hide()
         self._status = parts.Words(strong=True)
         self.said, self.tables = BlocksView(session), BlocksView(session)
         self._reading = parts.Busy()
@@ -217,6 +215,7 @@ class RunsView(QWidget):
         self._look = QTimer(self, interval=_LOOK)
         self._look.timeout.connect(self._show_reading)
         session.runs_changed.connect(self._take_runs)
+        session.live_changed.connect(lambda _state: self._offer())
         self._take_runs()
 
     def choose(self, numbers: Collection[int]) -> None:
@@ -229,13 +228,6 @@ class RunsView(QWidget):
         """Let the auditor choose what to compare a run with."""
         self.choose((number,))
         self._list.setFocus()
-
-    def say_queue(self, text: str) -> None:
-        """Say which of several runs is under way; an empty text hides that."""
-        self._queue.say(text)
-        self._compare(self._chosen)
-        if text:
-            self._stack.setCurrentIndex(1)
 
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802 - Qt's name
         """Compare what was chosen while nobody looked."""
@@ -263,7 +255,7 @@ class RunsView(QWidget):
             layouts.at(button, Qt.AlignmentFlag.AlignTop),
         )
         return page_of(
-            *(head, self._queue, self._list),
+            *(head, self._list),
             *(self._banner, self._status, self._reading, self.said),
             *(parts.heading("Pairs found by each run"), self.chart, self.tables),
             tab=True,
@@ -280,9 +272,14 @@ class RunsView(QWidget):
             picked = newest.values() if len(newest) > 1 else [run.id for run in runs[-2:]]
             self._chosen = tuple(picked)
         self._list.check(self._chosen)
-        if len(runs) > 1:
-            self._stack.setCurrentIndex(1)
+        self._offer()
         self._compare(self._chosen)
+
+    def _offer(self) -> None:
+        """Show what there is to compare, as soon as a search is under way."""
+        asked = self._session.live_spec
+        if len(searches(self._session.runs)) > 1 or (asked is not None and _searches(asked)):
+            self._stack.setCurrentIndex(1)
 
     def _choose_by_hand(self) -> None:
         self._by_hand = True
@@ -298,8 +295,8 @@ class RunsView(QWidget):
             self._drop()
             self._compared = None
             self.tables.show_blocks(())
-            waiting = not self._queue.isHidden()
-            self._say("" if waiting else "Select at least two runs to compare.")
+            live = self._session.live is not None
+            self._say("" if live else "Select at least two runs to compare.")
         if few or not self.isVisible():
             return
         if self._compared is not None and self._compared.runs == records:

@@ -9,7 +9,7 @@ from itertools import takewhile
 import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from fairdesk.answers import PairsOf, Question, all_off, decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
@@ -216,7 +216,7 @@ class ProofPage(RunPage):
 
     def _make_full(self) -> QWidget:
         return page_of(
-            page_head("Certification", self.runs, self._make_go_on(), self._make_stop()),
+            page_head("Certification", self.runs, self._make_go_on()),
             *(parts.quiet(VERDICTS), self._banner, self._standing, self._hint, self.view),
             layouts.at(report_link(self._session, self._places), Qt.AlignmentFlag.AlignLeft),
         )
@@ -240,12 +240,6 @@ class ProofPage(RunPage):
         self._more.setMenu(menu)
         return self._more
 
-    def _make_stop(self) -> QPushButton:
-        tip = "Stop the run; what is proven so far is kept, and the run can be continued later"
-        self._stop = parts.push_button("Stop and &keep", self._session.wishes.stop.emit, tip=tip)
-        self._more.setMinimumHeight(self._stop.sizeHint().height())
-        return self._stop
-
     # What happens
 
     def _open(self, key: str, part: int) -> None:
@@ -258,11 +252,10 @@ class ProofPage(RunPage):
             self._session.wishes.prove_more.emit(self._told.id, seconds)
 
     def _offer(self) -> None:
-        """Offer to continue the run that is shown, or to stop it, as it can be."""
+        """Offer to continue the run that is shown, where it can be."""
         run, live = self._told, self._session.live
         is_live = run is not None and live is not None and live.id == run.id
         self._more.setVisible(run is not None and not is_live and can_go_on(run))
-        self._stop.setVisible(is_live)
 
     def _take(self, run: Run) -> None:
         super()._take(run)

@@ -44,12 +44,13 @@ class StatementView(parts.Card):
         self._more = parts.Words(tone="quiet", selectable=True)
         super().__init__(self._kind, self._sentence, self._more)
 
-    def say(self, kind: str, sentence: str, more: str = "") -> None:
+    def show_statement(self, block: Statement) -> None:
         """Say another thing."""
+        kind = marked(block.evidence) or block.label
         self._kind.say(kind)
-        self._sentence.setText(sentence)
-        self._more.say(more)
-        self.setAccessibleName(": ".join(filter(None, (kind, sentence))))
+        self._sentence.setText(block.sentence)
+        self._more.say(" ".join(block.details))
+        self.setAccessibleName(": ".join(filter(None, (kind, block.sentence))))
 
 
 class FactsView(parts.Card):
@@ -163,6 +164,8 @@ class BlocksView(QWidget):
             # along a chart of lines are no rows
             case DrawnChart() as chart if not isinstance(chart.drawing, Drawing):
                 chart.choose(row)
+            case Picture() as picture:
+                picture.choose(row)
 
     def head(self, key: str, column: int) -> str:
         """Name a column of a table; of a chart, which has none, nothing."""
@@ -180,7 +183,7 @@ class BlocksView(QWidget):
                 return _Part(fold, fold.show_item)
             case Statement():
                 card = StatementView()
-                return _Part(card, lambda block: _state(card, block))
+                return _Part(card, card.show_statement)
             case Grid():
                 return self._make_grid(item)
             case Chart():
@@ -299,11 +302,6 @@ def _shape(item: Block | _Folded) -> tuple[object, ...]:
         case Facts():
             return Facts, *(fact.name for fact in item.facts)
     return (type(item),)
-
-
-def _state(card: StatementView, block: Statement) -> None:
-    kind = marked(block.evidence) or block.label
-    card.say(kind, block.sentence, " ".join(block.details))
 
 
 def _said(block: Heading | Text | Callout) -> str:

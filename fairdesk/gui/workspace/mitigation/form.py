@@ -185,7 +185,6 @@ class RepairForm(QWidget):
         self.form: OptionsForm | None = None
         self._shown = ""
         self.all = QRadioButton("A&ll pairs found")
-        self.some = QRadioButton("Pairs of these runs:")
         self.flagged = QRadioButton("Flagged pairs only")
         self.group = QRadioButton("A subgroup found to differ from all others:")
         self.rule = fields.choice((), "Subgroup to mitigate", letters=24)
@@ -219,7 +218,8 @@ class RepairForm(QWidget):
         """Show what there is to repair now."""
         self._offer, self._rules = offer, tuple(rules)
         total = sum(offer.pairs.values())
-        self.all.setText(f"A&ll pairs found: {words.number(total)}")
+        found = "Pairs found by a&ll ticked runs" if len(offer.pairs) > 1 else "A&ll pairs found"
+        self.all.setText(f"{found}: {words.number(total)}")
         self.flagged.setText(f"Flagged pairs only: {words.number(offer.flagged)}")
         self._list_runs()
         fields.offer(self.rule, [(each.text, each.text, each.text) for each in self._rules])
@@ -268,9 +268,8 @@ class RepairForm(QWidget):
             }
         if self.flagged.isChecked():
             return {"flagged": True}
-        if self.some.isChecked():
-            return {"pairs_of": tuple(run for run, box in self.boxes.items() if box.isChecked())}
-        return {}
+        ticked = tuple(run for run, box in self.boxes.items() if box.isChecked())
+        return {} if len(ticked) == len(self.boxes) else {"pairs_of": ticked}
 
     def _reason(self) -> str:
         """Say why it cannot begin; empty when it can."""
@@ -285,7 +284,7 @@ class RepairForm(QWidget):
             return (
                 "No pair is flagged: flag those that matter on the Discriminatory pairs page (F)."
             )
-        if self.some.isChecked() and not any(box.isChecked() for box in self.boxes.values()):
+        if self.all.isChecked() and not any(box.isChecked() for box in self.boxes.values()):
             return "No run is chosen."
         return ""
 
@@ -316,12 +315,12 @@ class RepairForm(QWidget):
         inset = (theme.PAGE, 0, 0, 0)
         self._run_boxes = layouts.column(spacing=theme.TIGHT)
         self._runs = layouts.panel(self._run_boxes, margin=inset)
-        fields.together(self, (self.all, self.some, self.flagged, self.group))
+        fields.together(self, (self.all, self.flagged, self.group))
         self.all.setChecked(True)
         self._about = parts.quiet()
         return parts.Card(
             parts.heading("What to mitigate"),
-            *(self.all, self.some, self._runs, self.flagged, self.group),
+            *(self.all, self._runs, self.flagged, self.group),
             layouts.row(self.rule, margin=inset),
             self._about,
             layouts.stretch(),
@@ -361,7 +360,7 @@ class RepairForm(QWidget):
         return parts.Card(parts.heading("Limits"), self._much, self.fold, spacing=theme.GAP)
 
     def _listen(self) -> None:
-        for button in (self.all, self.some, self.flagged, self.group):
+        for button in (self.all, self.flagged, self.group):
             button.toggled.connect(lambda on: self._fit() if on else None)
         self.rule.activated.connect(lambda _place: self.group.setChecked(True))
         self.rule.currentIndexChanged.connect(lambda _place: self._tell_rule())
@@ -378,11 +377,13 @@ class RepairForm(QWidget):
         offer = self._offer
         if list(self.boxes) != list(offer.pairs):
             ticked = {run for run, box in self.boxes.items() if box.isChecked()}
+            everything = len(ticked) == len(self.boxes)
             parts.clear(self._run_boxes)
             self.boxes = {}
             for run in offer.pairs:
                 box = QCheckBox()
-                box.setChecked(run in ticked or not ticked)
+                # a run that is new belongs to all, unless the auditor has left some out
+                box.setChecked(run in ticked or everything)
                 box.toggled.connect(self._tick)
                 self._run_boxes.addWidget(box)
                 self.boxes[run] = box
@@ -395,15 +396,13 @@ class RepairForm(QWidget):
         self.rule.setToolTip(hints.plain(self.rule.currentText()))
 
     def _tick(self) -> None:
-        self.some.setChecked(True)
+        self.all.setChecked(True)
         self._allow()
 
     def _fit(self) -> None:
         """Show what belongs to the chosen method."""
         groups = self.method == RULES
-        several = len(self._offer.pairs) > 1
-        self.some.setVisible(several)
-        self._runs.setVisible(several)
+        self._runs.setVisible(len(self._offer.pairs) > 1)
         self.rule.setVisible(bool(self._rules))
         self.group.setEnabled(bool(self._rules) or QuestionKind.GROUPS in self._coming)
         self._sources.setVisible(not groups)
@@ -446,7 +445,7 @@ class RepairForm(QWidget):
         """Let Tab go through the form as it is read."""
         fields = () if self.form is None else (*self.form.fields.values(), self.form.reset)
         parts.in_order(
-            *(self.all, self.some, *self.boxes.values(), self.flagged, self.group, self.rule),
+            *(self.all, *self.boxes.values(), self.flagged, self.group, self.rule),
             *(*self.labels.values(), *self.much.values(), self.fold.button),
             *(*fields, self.seed, self.button),
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import (
@@ -15,9 +16,7 @@ from fairdesk.answers import Question, all_off, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import method_named
 from fairdesk.audit.store.records import RunRecord
-from fairdesk.charts.kinds.bars import Counts
 from fairdesk.document import comparison, pairs
-from fairdesk.gui.charts.drawn import Picture
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import for_experts, page_head
@@ -95,8 +94,9 @@ class ExamplesPage(RunPage):
         self._trouble = parts.Banner()
         self.chart = CourseChart(session)
         self.chart.over_time.setChecked(True)
-        self._bars = Picture(Counts(), "Click or press Enter to list only these pairs")
-        self._bars.pressed.connect(self._filter_alone)
+        self.chart.setMinimumHeight(_CHART)
+        self._phases.opens["alone"] = "Click or press Enter to list only these pairs"
+        self._phases.opened.connect(self._filter_alone)
         self.pairs = PairsView(session)
         self.detail = PairDetail(session)
         self.pairs.chosen.connect(self.detail.show_pair)
@@ -125,7 +125,7 @@ class ExamplesPage(RunPage):
 
     def _make_full(self, people: QWidget) -> QWidget:
         """Make what is shown once there is a run: sentence, how it went, people."""
-        self.experts = for_experts(self._spent, self._phases, self._make_watching())
+        self.experts = for_experts(self._spent, self.chart, self._phases)
         self.experts.button.clicked.connect(self._keep_watching)
         return layouts.panel(
             page_head("Discriminatory pairs", self.runs),
@@ -150,22 +150,6 @@ class ExamplesPage(RunPage):
         # narrower than both beside each other
         split.setMinimumWidth(self.detail.minimumWidth())
         return layouts.panel(self.pairs.filters, layouts.grow(split), spacing=theme.NEAR)
-
-    def _make_watching(self) -> QWidget:
-        """Make the upper part: the chart and the counts per attribute."""
-        self._alone_words = parts.quiet()
-        counts = layouts.panel(
-            parts.heading("Changing one attribute alone"),
-            self._bars,
-            self._alone_words,
-            layouts.stretch(),
-            spacing=theme.NEAR,
-        )
-        counts.setMinimumWidth(210)
-        self.chart.setMinimumHeight(_CHART)
-        return layouts.strip(
-            layouts.grow(self.chart, 5), layouts.grow(counts, 2), spacing=theme.WIDE
-        )
 
     def _make_empty(self) -> QWidget:
         """Make what is shown before the first run."""
@@ -202,7 +186,7 @@ class ExamplesPage(RunPage):
             self.experts.set_open(opened=True)
             self.chart.toggle_table()
 
-    def _filter_alone(self, place: int) -> None:
+    def _filter_alone(self, _key: str, place: int) -> None:
         """List the pairs of a bar; once more, all again."""
         filters, name = self.pairs.filters, self._alone_names[place]
         filters.filter_by(alone=None if filters.wanted.alone == name else name)
@@ -210,7 +194,8 @@ class ExamplesPage(RunPage):
     def _mark_alone(self) -> None:
         """Mark the bar whose pairs are listed."""
         alone = self.pairs.filters.wanted.alone
-        self._bars.choose(self._alone_names.index(alone) if alone is not None else None)
+        place = self._alone_names.index(alone) if alone is not None else None
+        self._phases.mark(f"alone-{self.runs.shown}", place)
 
     @property
     def _alone_names(self) -> tuple[str, ...]:
@@ -227,7 +212,12 @@ class ExamplesPage(RunPage):
 
     def _show_run(self, run: Run) -> None:
         """Say how a run stands, in words and numbers."""
-        self._headline.setText(self._session.headline(run, ending=False))
+        # how it ended stands below, and why it failed in the banner
+        state = run.state if run.state in ("running", "paused") else "done"
+        said = words.headline(
+            self._session.spec, msgspec.structs.replace(run, state=state, message="")
+        )
+        self._headline.setText(said.with_more(figures.changed_answers(run)).sentence)
         if not self._turned:
             # once a search is over its pairs are what matters
             self.experts.set_open(opened=run.state in ("running", "paused"))
@@ -237,9 +227,7 @@ class ExamplesPage(RunPage):
         self._effort.setText(" ".join(filter(None, told)))
         spent = f"{words.capital(words.effort(run))}."
         self._spent.setText(f"{spent} {figures.near_sentence(run)}".rstrip())
-        self._phases.show_blocks(comparison.phases([run]))
         alone = pairs.alone(self._session.spec, run)
-        self._bars.draw(alone.drawing)
-        self._alone_words.setText(f"{alone.caption}. Click a bar to list its pairs.")
+        self._phases.show_blocks([*comparison.phases([run]), alone])
         self._tell_failure(run, "Run again…", self._session.wishes.run_again.emit)
         self.chart.show_runs([each.id for each in with_examples(self._session.runs)], (run.id,))

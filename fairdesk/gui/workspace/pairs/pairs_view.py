@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
     QHBoxLayout,
-    QListView,
     QSizePolicy,
     QTableView,
     QWidget,
@@ -162,7 +161,6 @@ class PairsView(QWidget):
         order.setMaximumWidth(280)
         # a long name of an attribute may be cut, the order that comes first may not
         fields.roomy(order, len(self._orders[0][0]))
-        order.addItem("")  # by another column's header
         order.activated.connect(self._choose_order)
         return order
 
@@ -344,23 +342,18 @@ class PairsView(QWidget):
             header.setSortIndicator(place, direction)
         header.viewport().update()
         turned = "largest first" if query.descending else "smallest first"
-        self._order.setItemText(
-            len(self._orders), f"By {self.model.columns[place].title}, {turned}"
-        )
+        # of another column's header
+        self._order.setPlaceholderText(f"By {self.model.columns[place].title}, {turned}")
         known = [order for _text, order in self._orders]
-        self._order.setCurrentIndex(known.index(present) if present in known else len(self._orders))
-        view = self._order.view()
-        if isinstance(view, QListView):
-            view.setRowHidden(len(self._orders), present in known)
+        self._order.setCurrentIndex(known.index(present) if present in known else -1)
         items = self._order.model()
         if isinstance(items, QStandardItemModel):
             for row, (name, _descending) in enumerate(known):
                 items.item(row).setEnabled(self._weighed or name not in _WEIGHED)
 
     def _choose_order(self, place: int) -> None:
-        if place < len(self._orders):
-            self._order_chosen, self._held = True, False
-            self._show_in(self._orders[place][1])
+        self._order_chosen, self._held = True, False
+        self._show_in(self._orders[place][1])
 
     def _sort(self, column: int, order: Qt.SortOrder) -> None:
         name = self.model.columns[column].order

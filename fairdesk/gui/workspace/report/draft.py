@@ -227,23 +227,15 @@ class Completeness(parts.Card):
         self.body.addLayout(row)
         self._links = ""
 
-    def tell(
-        self,
-        draft: ReportDraft,
-        lacking: Mapping[str, tuple[str, str]],
-        wanted: int,
-        unsettled: str = "",
-    ) -> None:
+    def tell(self, draft: ReportDraft, lacking: Mapping[str, tuple[str, str]], wanted: int) -> None:
         """Say how the report stands.
 
         Parameters
         ----------
         lacking : dict of str to (str, str)
             Per key of a field that is empty its group and label.
-        unsettled : str
-            What has to end before it can be final, as `Session.unsettled` says it.
         """
-        status = draft.state.status
+        status, unsettled = draft.state.status, draft.unsettled
         final = status.word == "Final"
         if final:
             self.word.setText("✓ Final")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QDesktopServices, QPen
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from fairdesk.audit.store.store import Store
 from fairdesk.certify.proof.certificate import SUFFIX
@@ -238,46 +239,36 @@ def _written(report: document.Written) -> Written:
     return Written(report.path, report.sha256, report.beside, (*signed, *report.remarks))
 
 
-class Saved(parts.Card):
+class Saved(parts.Banner):
     """Says where a file was written, and opens it or its folder."""
 
     def __init__(self) -> None:
-        super().__init__(tone="tint", margin=theme.GAP)
-        self._path = Path()
-        self._words = parts.Words(strong=True)
-        self._where = parts.Elided()
-        self._digest = parts.Words(tone="quiet", selectable=True)
-        text = layouts.column(self._words, self._where, self._digest, spacing=theme.TIGHT)
-        row = layouts.row(layouts.grow(text), spacing=theme.NEAR)
-        for name, run in (
-            ("Open file", lambda: _open(self._path)),
-            ("Open folder", lambda: _open(self._path.parent)),
-        ):
-            button = parts.push_button(name, run)
-            row.addWidget(button)
-        close = QToolButton()
-        close.setText("×")
-        close.setAutoRaise(True)
-        close.setAccessibleName("Close this message")
-        close.clicked.connect(self.hide)
-        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
-        self.body.addLayout(row)
-        self.hide()
+        super().__init__()
+        self._tone = "tint"
 
-    def tell(self, written: Written) -> None:
+    def pen(self) -> QPen:
+        """Return the pen of the edge: it is no trouble."""
+        return parts.Card.pen(self)
+
+    def show_written(self, written: Written) -> None:
         """Show it for a file."""
-        path = self._path = written.path
-        self._words.setText(f"✓ Saved {path.name}")
-        self._where.say(str(path.parent))
+        path = written.path
         beside = ", ".join(each.name for each in written.beside)
         lines = [
+            str(path.parent),
             f"SHA-256 {written.sha256}",
             f"Also written: {beside}" if beside else "",
             *written.remarks,
         ]
-        self._digest.setText("\n".join(filter(None, lines)))
-        self.setAccessibleName(f"Saved {path}. {' '.join(filter(None, lines))}")
-        self.show()
+        self.say(
+            f"✓ Saved {path.name}",
+            "\n".join(filter(None, lines)),
+            (
+                ("Open file", partial(_open, path)),
+                ("Open folder", partial(_open, path.parent)),
+                ("Close", self.clear),
+            ),
+        )
 
 
 class FilesList(QWidget):

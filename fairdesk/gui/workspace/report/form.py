@@ -107,7 +107,7 @@ class ReportForm(QWidget):
         super().__init__()
         self._draft = draft
         self.kinds = {key: QRadioButton() for key in TEMPLATES}
-        #: Made when a template asks for them: there are many.
+        #: Made once the page is wanted: there are many.
         self.editors: dict[str, FieldEditor] = {}
         self.completeness = Completeness()
         self.categories = CategoriesEditor()
@@ -190,23 +190,14 @@ class ReportForm(QWidget):
 
     def make_ready(self) -> None:
         """Make the fields, which takes longer than a page may take to be shown."""
-        self._make_editors(self._draft.state.choice.template)
-
-    def _make_editors(self, template: TemplateKey) -> None:
-        """Make what is missing to ask for a template's fields, in their order."""
-        before: dict[str, int] = {}
-        asked_for = {field.key for field in fields_of(template)}
-        for key, field in FIELDS.items():
-            if key in asked_for and key not in self.editors:
-                editor = self.editors[key] = FieldEditor(field)
-                editor.edited.connect(self._typed)
-                editor.entered.connect(lambda label=field.label: self.entered.emit(label))
-                editor.left.connect(lambda editor=editor: self._keep_text(editor))
-                # below the group's heading
-                self._groups[field.group].body.insertWidget(1 + before.get(field.group, 0), editor)
-            if key in self.editors:
-                before[field.group] = before.get(field.group, 0) + 1
-        inputs = [each for key in FIELDS if key in self.editors for each in self.editors[key].order]
+        for key, field in () if self.editors else FIELDS.items():
+            editor = self.editors[key] = FieldEditor(field)
+            editor.hide()
+            editor.edited.connect(self._typed)
+            editor.entered.connect(partial(self.entered.emit, field.label))
+            editor.left.connect(partial(self._keep_text, editor))
+            self._groups[field.group].body.addWidget(editor)
+        inputs = [each for editor in self.editors.values() for each in editor.order]
         standing = self.completeness
         stands = (standing.links, standing.only, standing.final)
         parts.in_order(*self.kinds.values(), *stands, *inputs)
@@ -273,7 +264,7 @@ class ReportForm(QWidget):
         state = self._draft.state
         template = state.choice.template
         self.kinds[template].setChecked(True)
-        self._make_editors(template)
+        self.make_ready()
         for key, editor in self.editors.items():
             editor.show_text(state.details.texts.get(key, ""))
             editor.show_need(template)
@@ -319,7 +310,7 @@ class ReportForm(QWidget):
             if template in field.required_by and asked(field, details)
         }
         wanted = len(needed | set(lacking))
-        self.completeness.tell(self._draft, lacking, wanted, self._draft.unsettled)
+        self.completeness.tell(self._draft, lacking, wanted)
 
     def _asked_for(self, template: TemplateKey) -> list[Field]:
         """Return the fields that are shown: all of a template, or those that it requires."""

@@ -313,7 +313,7 @@ class ReportPage(QWidget):
         self._set_writing(None, "")
         self._session.log_changed.emit()
         self._session.said.emit(f"Saved {written.path.name}.")
-        self._saved.tell(written)
+        self._saved.show_written(written)
 
     def _failed(self, given_up: threading.Event, error: FairDeskError) -> None:
         if given_up is self._given_up:

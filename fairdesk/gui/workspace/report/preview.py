@@ -31,7 +31,7 @@ from fairdesk.document.blocks import (
     Text,
 )
 from fairdesk.errors import FairDeskError
-from fairdesk.gui.kit import fields, hints, layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import shortcut
 from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.workspace.report.draft import read_state
@@ -204,8 +204,6 @@ class ReportPreview(QWidget):
         self._changes = -1
         self._making = False
         self._read_text = ""
-        #: The number and the title of each section that is listed.
-        self._listed: list[tuple[int, str]] = []
         self._session = session
         self._given_up = threading.Event()
         self._latest = Latest(self)
@@ -218,7 +216,9 @@ class ReportPreview(QWidget):
         self.chip = parts.push_button("△ Out of date – refresh", self.refresh)
         self.chip.setAccessibleDescription("The audit has changed since these pages were made.")
         self.page = fields.whole(1, 99, 1, "Page of the report")
-        self.contents = fields.choice(name="Contents of the report", letters=4)
+        self.contents = fields.choice(
+            name="Contents of the report", letters=4, run=self._go_to_section
+        )
         zooms = [
             ("Fit width" if zoom == FIT else f"{zoom:.0%}".replace("%", " %"), zoom)
             for zoom in ZOOMS
@@ -316,7 +316,6 @@ class ReportPreview(QWidget):
         self.pages.zoomed.connect(self._tell_zoom)
         self.pages.blurred.connect(self._sharpen.start)
         self.page.valueChanged.connect(self.pages.go_to)
-        self.contents.activated.connect(self._go_to_section)
         self.zoom.activated.connect(lambda _at: self.pages.set_zoom(self.zoom.currentData()))
         self.as_text.toggled.connect(self._turn)
         shortcut(self, "T", self.as_text.toggle, "Show the report as text")
@@ -399,27 +398,26 @@ class ReportPreview(QWidget):
             )
 
     def _list_sections(self, report: Report, places: Mapping[str, int]) -> None:
-        with QSignalBlocker(self.contents):
-            self.contents.clear()
-            self._listed.clear()
-            for number, section in enumerate(report.sections, start=1):
-                if section.key in places:
-                    self._listed.append((number, section.title))
-                    self.contents.addItem(f"{number}  {section.title}", places[section.key])
-                    tip = hints.plain(f"{section.title}, page {places[section.key]}")
-                    self.contents.setItemData(
-                        self.contents.count() - 1, tip, Qt.ItemDataRole.ToolTipRole
-                    )
+        """Offer the sections that are shown, each with its page and its number."""
+        fields.offer(
+            self.contents,
+            (
+                (
+                    f"{number}. {section.title}",
+                    (places[section.key], number),
+                    f"{section.title}, page {places[section.key]}",
+                )
+                for number, section in enumerate(report.sections, start=1)
+                if section.key in places
+            ),
+        )
 
-    def _go_to_section(self, at: int) -> None:
-        if self.as_text.isChecked():
-            self._find_in_text(*self._listed[at])
-        self.pages.go_to(self.contents.itemData(at))
-
-    def _find_in_text(self, number: int, title: str) -> None:
-        """Bring a section's title in sight."""
-        cursor = self.text.document().find(f"{number}. {title}")
-        if not cursor.isNull():
+    def _go_to_section(self) -> None:
+        page, _number = self.contents.currentData()
+        self.pages.go_to(page)
+        # as text its title is the line
+        cursor = self.text.document().find(self.contents.currentText())
+        if self.as_text.isChecked() and not cursor.isNull():
             cursor.clearSelection()
             self.text.moveCursor(cursor.MoveOperation.End)
             self.text.setTextCursor(cursor)
@@ -452,7 +450,8 @@ class ReportPreview(QWidget):
         shown = self.shown
         if shown is None:
             return
-        begun = [self.contents.itemData(i) for i in range(self.contents.count())]
+        listed = [self.contents.itemData(i) for i in range(self.contents.count())]
+        begun = [page for page, _number in listed]
         section = self.contents.currentIndex()
         if section < 0 or begun[section] != at:
             # the first that begins on this page, else the one that goes on
@@ -461,7 +460,7 @@ class ReportPreview(QWidget):
             self.contents.setCurrentIndex(section)
         text = f"Page {at} of {count}."
         if section >= 0:
-            text += f" {section_text(shown.report, self._listed[section][0])}"
+            text += f" {section_text(shown.report, listed[section][1])}"
         self.pages.say(text)
 
     def _tell_zoom(self) -> None:

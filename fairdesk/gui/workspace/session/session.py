@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-import msgspec
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
@@ -20,7 +19,7 @@ from fairdesk.gui.kit.threads import Ahead, StoreThread
 from fairdesk.gui.workspace.session.run_driver import RunDriver
 from fairdesk.gui.workspace.session.study import Study
 from fairdesk.gui.workspace.session.weighing import Weighing
-from fairdesk.wording import figures, words
+from fairdesk.wording import words
 from fairdesk.wording.decisions import class_texts
 
 T = TypeVar("T")
@@ -37,7 +36,6 @@ class Wishes(QObject):
     estimate = Signal()
     prove = Signal()
     prove_more = Signal(int, float)
-    stop = Signal()
     find_groups = Signal()
     find_groups_again = Signal(int, float)
     compare_words = Signal()
@@ -140,15 +138,6 @@ class Session(QObject):
         for chart in charts:
             chart.said.connect(self.said)
             chart.failed.connect(self.failed)
-
-    def headline(self, run: RunRecord | RunState, *, ending: bool = True) -> str:
-        """Say what a run found, and how it ended when not by itself.
-
-        Why it failed is told elsewhere; and the ending too where ``ending`` is false.
-        """
-        state = run.state if ending or run.state in ("running", "paused") else "done"
-        said = words.headline(self.spec, msgspec.structs.replace(run, state=state, message=""))
-        return said.with_more(figures.changed_answers(run)).sentence
 
     def record(self, number: int) -> RunRecord | None:
         """Return a run by its number; ``None`` where it is not in the file yet."""

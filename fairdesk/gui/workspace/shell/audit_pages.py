@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -59,7 +59,7 @@ from fairdesk.gui.workspace.common.run_page import (
 )
 from fairdesk.gui.workspace.compare import ComparePage
 from fairdesk.gui.workspace.evidence import DataPage, ProofPage, SharePage, off
-from fairdesk.gui.workspace.groups.findings_view import Key, mined_of
+from fairdesk.gui.workspace.groups.findings_view import mined_of
 from fairdesk.gui.workspace.groups.page import GroupsPage, tables_of
 from fairdesk.gui.workspace.groups.terms_view import terms_of
 from fairdesk.gui.workspace.mitigation.page import RepairPage
@@ -250,30 +250,28 @@ def find(session: Session, text: str, pages: AuditPages) -> Iterator[Found]:
     for attribute in (*domain.attributes, *domain.unseen):
         shown = partial(pages.show_attribute, attribute.name)
         yield Found(f"Attribute: {attribute.name}", shown)
-    yield from _groups(session, pages.show_group)
-    known = best_run(Question.SUBGROUPS, session.runs)
-    for _mined, sets in mined_with(known.figures) if known is not None else ():
-        for each, _similar in findings(session.spec, sets):
-            name = f"Subgroup: {rule_phrase(session.spec, each.conditions)}"
-            yield Found(name, partial(pages.show_subgroup, (each.outcome, each.conditions)))
-    for term in terms_of(known) if known is not None else ():
-        yield Found(f"Identity term: {term.term}", partial(pages.show_term, term.term))
-
-
-def _groups(
-    session: Session, show: Callable[[tuple[str, ...], tuple[str, ...]], object]
-) -> Iterator[Found]:
-    """Yield the groups whose metrics are known, each once."""
     known = best_run(Question.GROUPS, session.runs)
     groups = dict.fromkeys(
-        (table.attributes, line.values)
-        for table in (tables_of(known) if known is not None else ())
+        GroupOf(run.id, table.attributes, line.values)
+        for run in filter(None, (known,))
+        for table in tables_of(run)
         for line in table.lines
         if line.known
     )
-    for names, values in groups:
-        said = " and ".join(f"{name} = {value}" for name, value in zip(names, values, strict=True))
-        yield Found(f"Group: {said}", partial(show, names, values))
+    for group in groups:
+        pairs = zip(group.attributes, group.values, strict=True)
+        said = " and ".join(f"{name} = {value}" for name, value in pairs)
+        yield Found(f"Group: {said}", partial(pages.show_part, group))
+    known = best_run(Question.SUBGROUPS, session.runs)
+    if known is None:
+        return
+    for _mined, sets in mined_with(known.figures):
+        for each, _similar in findings(session.spec, sets):
+            part = SubgroupOf(known.id, each.outcome, each.conditions)
+            name = f"Subgroup: {rule_phrase(session.spec, each.conditions)}"
+            yield Found(name, partial(pages.show_part, part))
+    for term in terms_of(known):
+        yield Found(f"Identity term: {term.term}", partial(pages.show_term, term.term))
 
 
 _LOUD = {Sign.FAILED: "wrong", Sign.RUNNING: "accent"}
@@ -446,10 +444,10 @@ class AuditPages(QWidget):
                 )
             case GroupOf():
                 self.show_run(part.run)
-                self.show_group(part.attributes, part.values)
+                self.groups.show_group(part.attributes, part.values)
             case SubgroupOf():
                 self.show_run(part.run)
-                self.show_subgroup((part.outcome, part.conditions))
+                self.groups.show_subgroup((part.outcome, part.conditions))
 
     def show_examples(self, number: int, pairs: Sequence[int]) -> None:
         """Show a run's examples; some of them only, where these are told."""
@@ -471,16 +469,6 @@ class AuditPages(QWidget):
         """Show an attribute among the data."""
         self.show_page(DATA)
         self.data.show_attribute(name)
-
-    def show_group(self, attributes: tuple[str, ...], values: tuple[str, ...]) -> None:
-        """Show the metrics of a group, by its values of these attributes."""
-        self.show_page(GROUPS)
-        self.groups.show_group(attributes, values)
-
-    def show_subgroup(self, key: Key) -> None:
-        """Show a subgroup that was discovered."""
-        self.show_page(GROUPS)
-        self.groups.show_subgroup(key)
 
     def show_term(self, term: str) -> None:
         """Show an identity term that was compared."""

@@ -12,7 +12,6 @@ from PySide6.QtCore import (
     QDateTime,
     QLocale,
     QObject,
-    QSaveFile,
     QSortFilterProxyModel,
     Qt,
     QTimer,
@@ -39,6 +38,7 @@ from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.tables import LEFT, read_only
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.export.tables import guarded
+from fairdesk.report.writing import replacing
 from fairdesk.wording import words
 
 #: Letters of an entry that fit into a line of any window.
@@ -153,21 +153,13 @@ class LogPage(QWidget):
             path = ask_save(self, "Export audit log", start, "CSV table (*.csv)", ".csv")
             if path is None:
                 return
-        out = QSaveFile(str(path))
-        written = out.open(QSaveFile.OpenModeFlag.WriteOnly)
-        if written:
-            out.write(as_csv(self._model.entries).encode("utf-8-sig"))
-            written = out.commit()
-        if written:
+        try:
+            with replacing(path) as draft:
+                draft.write_bytes(as_csv(self._model.entries).encode("utf-8-sig"))
+        except FairDeskError as error:
+            self._banner.tell(error)
+        else:
             self._session.said.emit(f"Saved {path.name}.")
-            return
-        self._banner.tell(
-            FairDeskError(
-                "The audit log could not be saved.",
-                why=f"The system reports: {out.errorString()}.",
-                remedy="Choose another folder.",
-            )
-        )
 
     def _ask(self) -> None:
         if self.isVisible():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QProgressBar, QPushButton, QWidget
 
 from fairdesk.answers import main_shares
@@ -12,7 +12,6 @@ from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.gui.kit import layouts, parts, theme
-from fairdesk.gui.kit.tables import LEFT
 from fairdesk.gui.workspace.common.run_page import OF_STATE, Run, Sign, kind, proves, shares
 from fairdesk.gui.workspace.shell.queue_strip import QueueStrip, RunClock, ticking
 from fairdesk.results.subgroups import RuleSearchSummary
@@ -126,26 +125,6 @@ def _gap(run: Run) -> tuple[str, str]:
     return "–", examined if mined else "gap"
 
 
-class _Line(parts.Words):
-    """One line that is cut at its end where the room is short."""
-
-    def __init__(
-        self, text: str = "", *, tone: str = "", size: float = 1.0, strong: bool = False
-    ) -> None:
-        super().__init__(text, tone=tone, size=size, strong=strong, wrap=False)
-
-    def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
-        """Ask for room for two words or so."""
-        least = super().minimumSizeHint()
-        return QSize(min(least.width(), _LEAST_NAME), least.height())
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw as much of the text as there is room for."""
-        end = Qt.TextElideMode.ElideRight
-        text = self.fontMetrics().elidedText(self.text(), end, self.width())
-        QPainter(self).drawText(self.rect(), LEFT, text)
-
-
 class RunBar(parts.Card):
     """A run and its state.
 
@@ -179,8 +158,8 @@ class RunBar(parts.Card):
         self._repeats = repeats
         self.setAccessibleName("Run")
         self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
-        self._method = _Line("No run yet", strong=True)
-        self._standing = _Line(tone="quiet", size=0.85)
+        self._method, self._standing = parts.Elided(strong=True), parts.Elided(tone="quiet")
+        self._method.setMinimumWidth(_LEAST_NAME)
         widths = {"pairs": 72, "share": 150, "tried": 72, "queries": 84}
         self.figures = {place: _Figure(wide) for place, wide in widths.items()}
         self._bar = QProgressBar()
@@ -204,10 +183,10 @@ class RunBar(parts.Card):
         )
         row = layouts.row(
             self._sign,
-            naming,
+            layouts.grow(naming, 2),
             layouts.gap(theme.NEAR),
             *self.figures.values(),
-            layouts.grow(using),
+            layouts.grow(using, 3),
             self._elapsed,
             self._hold,
             self._stop,
@@ -252,7 +231,7 @@ class RunBar(parts.Card):
     def show_opening(self, what: str) -> None:
         """Show what comes before a run, such as that the model is being opened."""
         self._begin(what, None)
-        self._standing.setText("before the run")
+        self._standing.say("before the run")
         for widget in (self._hold, self._bar, self._used):
             widget.hide()
 
@@ -280,7 +259,7 @@ class RunBar(parts.Card):
     def show_stopping(self) -> None:
         """Show that the run was asked to stop."""
         self._stopping = True
-        self._standing.setText(_STOPPING)
+        self._standing.say(_STOPPING)
         self._hold.setEnabled(False)
         self._stop.setEnabled(False)
 
@@ -323,7 +302,7 @@ class RunBar(parts.Card):
         if self._stopping:
             text = _STOPPING
         if text != self._standing.text():
-            self._standing.setText(text)
+            self._standing.say(text)
             self.setAccessibleDescription(f"{self._method.text()}: {text}")
 
     def _tick(self) -> None:
@@ -351,8 +330,8 @@ class RunBar(parts.Card):
     def _stand(self, sign: Sign, title: str, standing: str) -> None:
         self._sign.setText(sign.value)
         self._sign.set_tone({Sign.FAILED: "wrong", Sign.RUNNING: "accent"}.get(sign, "quiet"))
-        self._method.setText(title)
-        self._standing.setText(standing)
+        self._method.say(title)
+        self._standing.say(standing)
         self.setAccessibleDescription(f"{title}: {standing}")
 
     def _count(self, run: Run) -> None:

@@ -62,14 +62,6 @@ class RunRequests(QObject):
         super().__init__(window)
         self._session, self._runner, self._window = session, runner, window
 
-    def estimate(self) -> None:
-        """Estimate how common it is."""
-        self._runner.ask((self._anew(estimates(self._session.spec), _SECONDS),))
-
-    def prove(self) -> None:
-        """Prove what can be proven."""
-        self._runner.ask((self._anew("certify", _SECONDS),))
-
     def prove_more(self, number: int, seconds: float) -> None:
         """Go on with a run that proves, for so many seconds."""
         run = self._session.record(number)
@@ -82,7 +74,7 @@ class RunRequests(QObject):
     def find_groups(self) -> None:
         """Look for groups that rules describe; where there are none, for words in texts."""
         if self._session.spec.domain.grouping:
-            self._runner.ask((self._anew(METHOD, None),))
+            self.run_method(METHOD)
         else:
             self.compare_words()
 
@@ -97,11 +89,11 @@ class RunRequests(QObject):
         """Compare sentences that name different people, in the first text that the model reads."""
         texts = text_columns(self._session.spec)
         if texts:
-            self._runner.ask((msgspec.structs.replace(self._anew(METHOD, None), text=texts[0]),))
+            self._runner.ask((msgspec.structs.replace(self._anew(METHOD), text=texts[0]),))
 
     def run_method(self, method: str) -> None:
         """Run a method as it is usually run, with a seed that it has not used."""
-        self._runner.ask((self._anew(method, None),))
+        self._runner.ask((self._anew(method),))
 
     def repeat(self, number: int) -> None:
         """Make a run again with the next seed that was not used for it."""
@@ -144,10 +136,11 @@ class RunRequests(QObject):
         dialog.accepted.connect(lambda: self._runner.ask((dialog.run(),)))
         open_dialog(dialog)
 
-    def _anew(self, method: str, seconds: float | None) -> RunSpec:
+    def _anew(self, method: str) -> RunSpec:
         """Ask for a run of a method as it is usually made."""
-        method_named(method)
-        fresh = timed_run(RunSpec(method, budget=Budget(seconds=seconds), plausible=True))
+        brief = method_named(method).answers in (QuestionKind.SHARE, QuestionKind.PROOF)
+        budget = Budget(seconds=_SECONDS if brief else None)
+        fresh = timed_run(RunSpec(method, budget=budget, plausible=True))
         return msgspec.structs.replace(fresh, seed=self._next_seed(fresh))
 
     def _next_seed(self, run: RunSpec) -> int:
@@ -203,8 +196,9 @@ class Workspace(AuditPages):
         """Do what pages, bar and runs ask for."""
         wishes, requests = self._session.wishes, self.requests
         for wish, meet in (
-            *((wishes.estimate, requests.estimate), (wishes.prove, requests.prove)),
-            *((wishes.prove_more, requests.prove_more), (wishes.stop, self.runner.stop)),
+            (wishes.estimate, partial(requests.run_method, estimates(self._session.spec))),
+            (wishes.prove, partial(requests.run_method, "certify")),
+            (wishes.prove_more, requests.prove_more),
             (wishes.find_groups, requests.find_groups),
             (wishes.find_groups_again, requests.find_groups_again),
             (wishes.compare_words, requests.compare_words),
@@ -354,7 +348,6 @@ class Workspace(AuditPages):
         self.bar.setVisible(self.busy or bool(self.queue.runs))
         going = (self.queue.running, *self.queue.waiting)
         self.repair.expect(each.kind for each in going if each is not None)
-        self._tell_queue()
 
     def _open_queued(self, number: int) -> None:
         """Show the page of a run of the queue."""
@@ -374,43 +367,17 @@ class Workspace(AuditPages):
         else:
             self.show_answer(run.spec)
 
-    def _compared(self) -> tuple[int, tuple[QueuedRun, ...]]:
-        """Return which of several searches to compare is under way, and all of them; else 0."""
-        running = self.queue.running
-        if running is None or not running.batch.compares:
-            return 0, ()
-        runs = tuple(each for each in self.queue.of(running.batch) if each.stands != "dropped")
-        return runs.index(running) + 1, runs
-
-    def _tell_queue(self) -> None:
-        """Say on the page that compares searches which of them is under way."""
-        at, runs = self._compared()
-        if not at:
-            self.compare.runs.say_queue("")
-            return
-        self.compare.runs.say_queue(
-            f"● Run {at} of {len(runs)} in progress: {METHODS[runs[at - 1].spec.method].title}. "
-            "Stop ends this run only; Stop all ends the runs in the queue too."
-        )
-
     def _go_on(self, state: RunState) -> None:
         run = self._session.live_spec
         if run is None:
             return
         self.bar.show_live(state, run)
         self.bar.queue.workers.show_workers(self._session.driver.at_work())
-        self._stand_live(state, METHODS[run.method].answers)
+        answers = METHODS[run.method].answers
+        self.steps.stand(NAMES.index(PAGES[answers]), audit_pages.of_live(state, answers))
         if not self._session.runs:
             self.steps.stand(NAMES.index(OVERVIEW), Standing("first run", OF_STATE[state.state]))
             self.steps.stand(NAMES.index(REPORT), Standing("not complete yet", Sign.NOT_YET))
-
-    def _stand_live(self, state: RunState, answers: QuestionKind) -> None:
-        """Say at its step how a run goes."""
-        at, runs = self._compared()
-        if at:
-            going = Standing(f"run {at} of {len(runs)}", OF_STATE[state.state])
-            self.steps.stand(NAMES.index(COMPARE), going)
-        self.steps.stand(NAMES.index(PAGES[answers]), audit_pages.of_live(state, answers))
 
     def _end(self, state: RunState) -> None:
         ended = self.queue.running

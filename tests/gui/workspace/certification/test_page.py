@@ -341,7 +341,6 @@ def test_it_is_gone_on_with_for_as_long_as_is_asked(qtbot, opened, path, monkeyp
     asked = []
     monkeypatch.setattr(workspace.runner, "ask", asked.extend)
     assert workspace.proof._more.isVisible()
-    assert not workspace.proof._stop.isVisible()
     workspace.proof._more.click()
     for action in workspace.proof._more.menu().actions():
         action.trigger()
@@ -351,7 +350,7 @@ def test_it_is_gone_on_with_for_as_long_as_is_asked(qtbot, opened, path, monkeyp
     assert asked[-1].continues == number
 
 
-def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
+def test_a_run_that_was_stopped_can_be_continued(qtbot, opened, path, monkeypatch):
     hold = threading.Event()
 
     class Prover(FakeWorker):
@@ -367,12 +366,11 @@ def test_a_run_is_stopped_from_the_page(qtbot, opened, path, monkeypatch):
     workspace.start_runs(Prover(), (RunSpec("certify"),))
     assert workspace.steps.currentRow() == NAMES.index(PROOF)
     proof = workspace.proof
-    qtbot.waitUntil(proof._stop.isVisible, timeout=10_000)
+    qtbot.waitUntil(lambda: workspace._session.live is not None, timeout=10_000)
     assert not proof._more.isVisible()
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
-        proof._stop.click()
+        workspace.bar._stop.click()
     qtbot.waitUntil(proof._more.isVisible, timeout=10_000)
-    assert not proof._stop.isVisible()
     # a share by itself would be read as one of people
     assert standing(workspace).endswith(words.state_word("stopped"))
 

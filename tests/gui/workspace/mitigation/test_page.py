@@ -599,7 +599,9 @@ def test_a_mark_since_makes_it_out_of_date(qtbot, opened, path):
     workspace = shown(opened, path)
     assert standing(workspace) == "Mitigation, 2.15 % → 1.01 %"
     qtbot.wait(1_100)  # the log counts seconds
-    workspace._session.put_mark(1, "flagged")
+    with Store.open(path) as store:
+        pair = store.pair(1)
+    workspace._session.write_mark(pair, "flagged")
     qtbot.waitUntil(lambda: standing(workspace) == "Mitigation, out of date", timeout=10_000)
     assert "flagged or dismissed" in words_in(workspace.repair._old)
 
