@@ -135,7 +135,7 @@ class CourseChart(DrawnChart[Drawing]):
         #: The runs that are shown against queries, and over time.
         self._shown: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
         self._curves: dict[int, comparison.Curve] = {}
-        self.by_queries, self.over_time = self.add_choice(
+        _by_queries, self.over_time = self.add_choice(
             (
                 ("Against queries", "Show pairs found against queries"),
                 ("Over time", "Show pairs found against seconds"),

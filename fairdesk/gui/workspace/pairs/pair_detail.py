@@ -19,7 +19,7 @@ from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
 from fairdesk.gui.workspace.common.run_page import report_link
-from fairdesk.gui.workspace.pairs.side_by_side import SideBySide, side_by_side_table
+from fairdesk.gui.workspace.pairs.side_by_side import SideBySide
 from fairdesk.gui.workspace.session.session import MARKS, Session
 from fairdesk.gui.workspace.session.study import WHY, WHY_NEARER, Form, Known
 from fairdesk.wording import words
@@ -122,8 +122,7 @@ class PairDetail(QWidget):
         self._change.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._sentence = parts.Words()
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._model = SideBySide(self)
-        self._table = side_by_side_table(self._model, session.spec.domain.names)
+        self._table = SideBySide()
         self._why_view = BlocksView(session, folds=False)
         self._views = parts.Stack()
         for view in (self._table, self._why_view):
@@ -288,12 +287,6 @@ class PairDetail(QWidget):
         chart.toggle_table()
         return True
 
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._table.viewport().update()
-
     # What happens
 
     @property
@@ -372,7 +365,7 @@ class PairDetail(QWidget):
         if form is None or why is None:
             card = pairs.card(spec, shown, decisions.__getitem__)
             near = None if form is None else form.real
-            self._model.show(pairs.with_nearest(spec, shown, card, near))
+            self._table.show_card(pairs.with_nearest(spec, shown, card, near))
             self._views.setCurrentWidget(self._table)
         else:
             self._why_view.show_blocks(pairs.explanation(spec, shown, why, decisions))

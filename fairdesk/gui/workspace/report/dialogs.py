@@ -31,6 +31,7 @@ from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.errors import FairDeskError, TrustRequiredError
 from fairdesk.gui.kit import fields, hints, layouts, parts, theme
 from fairdesk.gui.kit.dropping import ask_open, ask_save
+from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.kit.threads import Task, in_background
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.content.choosing import Part
@@ -372,7 +373,9 @@ class CheckDialog(WorkDialog):
             "Prove every &region of a proof certificate again, however long that takes"
         )
         self.everything.setVisible(certified)
-        self.results = QWidget()
+        heads = ("Result", "Check", "Details")
+        self.results = TextTable("What was compared", heads, most=0)
+        self.results.hide()
         self.check = parts.push_button("&Verify", self.run)
         self.save = parts.push_button("&Save a record…", self._save)
         self._lay_out()
@@ -440,9 +443,6 @@ class CheckDialog(WorkDialog):
             form.addLayout(fields.with_button(text, field, choose))
         form.addWidget(self.everybody)
         form.addWidget(self.everything)
-        self._table = layouts.grid(
-            on=self.results, margin=(0, 0, theme.NEAR, 0), stretches=(0, 1, 0)
-        )
         self._summary, self._limits = parts.Words(strong=True), parts.quiet(verified.LIMITS)
         self._outcome = parts.Card(self._summary, self._limits, tone="tint", margin=theme.GAP)
         self._outcome.hide()
@@ -456,7 +456,8 @@ class CheckDialog(WorkDialog):
             self.banner,
             self._form,
             self._outcome,
-            layouts.grow(parts.scrolled(self.results)),
+            layouts.grow(self.results),
+            layouts.stretch(0),
             self.busy,
             buttons,
             on=self,
@@ -512,7 +513,6 @@ class CheckDialog(WorkDialog):
 
     def _show(self, report: VerificationReport) -> None:
         """List what was compared: what differs first."""
-        parts.clear(self._table)
         whole = "agrees" if not report.left else "partly checked"
         mark = _MARKS[whole if report.holds else "MISMATCH"]
         self._summary.setText(f"{mark} {verified.summary(report)}")
@@ -522,29 +522,8 @@ class CheckDialog(WorkDialog):
         self._outcome.show()
         ranks = list(_MARKS)
         listed = sorted(report.checks, key=lambda check: ranks.index(verified.state(check)))
-        for row, check in enumerate(listed):
-            self._add(row, check)
-        self._table.setRowStretch(len(listed), 1)
-        # else all rows lie on each other until the window is laid out again
-        self._table.activate()
-
-    def _add(self, row: int, check: Check) -> None:
-        state = verified.state(check)
-        mark = parts.Words(_MARKS[state], strong=bool(check.failed), wrap=False)
-        mark.setAccessibleName(state)
-        what = layouts.column(
-            parts.Words(check.name, strong=bool(check.failed)), spacing=theme.TIGHT
-        )
-        counted = verified.counts(check)
-        said = " ".join((*([f"{counted}."] if counted else []), *check.remarks))
-        if said:
-            below = parts.Words(said[:1].upper() + said[1:], tone="quiet", selectable=True)
-            what.addWidget(below)
-        top = Qt.AlignmentFlag.AlignTop
-        self._table.addWidget(mark, row, 0, top)
-        self._table.addLayout(what, row, 1)
-        word = "mismatch" if check.failed else state
-        self._table.addWidget(parts.quiet(word), row, 2, top)
+        self.results.show_rows([*map(_cells, listed)])
+        self.results.show()
 
     def _save(self) -> None:
         report = self.account
@@ -559,3 +538,11 @@ class CheckDialog(WorkDialog):
             lambda: verified.write(report, path),
             lambda _none: self._limits.setText(f"{verified.LIMITS} Saved as {path}."),
         )
+
+
+def _cells(check: Check) -> tuple[str, str, str]:
+    """Write what came of a check, its name, and what there is to know of it."""
+    state, counted = verified.state(check), verified.counts(check)
+    said = " ".join((*([f"{counted}."] if counted else []), *check.remarks))
+    word = "mismatch" if check.failed else state
+    return f"{_MARKS[state]} {word}", check.name, said[:1].upper() + said[1:]

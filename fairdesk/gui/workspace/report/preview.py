@@ -199,7 +199,6 @@ class ReportPreview(QWidget):
         super().__init__()
         self.shown: Made | None = None
         self._wanted: tuple[str, ...] = ()
-        self._outdated = False
         #: How often the audit was changed, when that was told last.
         self._changes = -1
         self._making = False
@@ -375,7 +374,6 @@ class ReportPreview(QWidget):
             self._ask(lambda given_up: None if given_up.is_set() else _drawn(shown, wanted))
 
     def _set_outdated(self, *, outdated: bool) -> None:
-        self._outdated = outdated
         self.chip.setVisible(outdated)
         self._float()
 

@@ -177,21 +177,7 @@ class RunDriver(QObject):
         """Say that the run ended with an error, with the counts it had reached."""
         if self._newest is not None:
             return msgspec.structs.replace(self._newest, state="failed", message=str(error))
-        return RunState(
-            id=0,
-            method=run.method,
-            state="failed",
-            phase="",
-            done=0,
-            total=0,
-            tried=0,
-            found=0,
-            queries=0,
-            elapsed=0.0,
-            seconds={},
-            sufficient_alone=(),
-            message=str(error),
-        )
+        return RunState(id=0, method=run.method, state="failed", message=str(error))
 
     def _look(self) -> None:
         over = self._thread is not None and not self._thread.is_alive()

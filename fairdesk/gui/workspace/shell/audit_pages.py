@@ -250,27 +250,24 @@ def find(session: Session, text: str, pages: AuditPages) -> Iterator[Found]:
     for attribute in (*domain.attributes, *domain.unseen):
         shown = partial(pages.show_attribute, attribute.name)
         yield Found(f"Attribute: {attribute.name}", shown)
-    known = best_run(Question.GROUPS, session.runs)
-    groups = dict.fromkeys(
-        GroupOf(run.id, table.attributes, line.values)
-        for run in filter(None, (known,))
-        for table in tables_of(run)
-        for line in table.lines
-        if line.known
-    )
-    for group in groups:
-        pairs = zip(group.attributes, group.values, strict=True)
-        said = " and ".join(f"{name} = {value}" for name, value in pairs)
-        yield Found(f"Group: {said}", partial(pages.show_part, group))
-    known = best_run(Question.SUBGROUPS, session.runs)
-    if known is None:
+    rated = best_run(Question.GROUPS, session.runs)
+    if rated is not None:
+        lines = ((table.attributes, line) for table in tables_of(rated) for line in table.lines)
+        known = dict.fromkeys((names, line.values) for names, line in lines if line.known)
+        for names, values in known:
+            pairs = zip(names, values, strict=True)
+            said = " and ".join(f"{name} = {value}" for name, value in pairs)
+            group = GroupOf(rated.id, names, values)
+            yield Found(f"Group: {said}", partial(pages.show_part, group))
+    mined = best_run(Question.SUBGROUPS, session.runs)
+    if mined is None:
         return
-    for _mined, sets in mined_with(known.figures):
+    for _summary, sets in mined_with(mined.figures):
         for each, _similar in findings(session.spec, sets):
-            part = SubgroupOf(known.id, each.outcome, each.conditions)
+            part = SubgroupOf(mined.id, each.outcome, each.conditions)
             name = f"Subgroup: {rule_phrase(session.spec, each.conditions)}"
             yield Found(name, partial(pages.show_part, part))
-    for term in terms_of(known):
+    for term in terms_of(mined):
         yield Found(f"Identity term: {term.term}", partial(pages.show_term, term.term))
 
 

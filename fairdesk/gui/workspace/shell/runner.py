@@ -67,7 +67,7 @@ class Runner(QObject):
         self, session: Session, banner: Banner, make_worker: Callable[[], Worker], parent: QWidget
     ) -> None:
         super().__init__(parent)
-        self._session, self._banner, self._above = session, banner, parent
+        self._session, self._banner = session, banner
         self._make_worker = make_worker
         #: Whether the next run is made by another worker.
         self._replaces = False

@@ -401,10 +401,10 @@ def test_show_the_rows_lists_them_and_only_the_favourable_on_demand(tables, qtbo
     tables.detail.rows.click()
     dialog = next(each for each in QApplication.topLevelWidgets() if isinstance(each, RowsDialog))
     line = table_of(sex).lines[0]
-    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.n_samples)
-    assert dialog._count.text() == f"{line.n_samples} rows of the data."
+    qtbot.waitUntil(lambda: dialog.rows.table.rowCount() == line.n_samples)
+    assert dialog.rows._count.text() == f"{line.n_samples} rows of the data."
     dialog.only.setChecked(True)
-    qtbot.waitUntil(lambda: dialog.rows.rowCount() == line.favourable)
+    qtbot.waitUntil(lambda: dialog.rows.table.rowCount() == line.favourable)
     dialog.close()
 
 

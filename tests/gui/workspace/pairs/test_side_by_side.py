@@ -1,10 +1,9 @@
 import msgspec
-from PySide6.QtCore import Qt
 
 from fairdesk.document import pairs
 from fairdesk.document.pairs import RECORDED, DataRow
 from fairdesk.gui.workspace.pairs.pairs_model import columns_of
-from fairdesk.gui.workspace.pairs.side_by_side import SideBySide, side_by_side_table
+from fairdesk.gui.workspace.pairs.side_by_side import SideBySide
 from tests.document.test_pairs import DECISIONS, pair, spec
 
 __all__ = ["pair", "spec"]
@@ -26,15 +25,16 @@ def test_the_column_of_one_decision_is_unchanged(spec, pair):
 def test_a_first_instance_of_the_data_is_told_by_its_row_and_not_shown_twice(
     qtbot, themed, spec, pair
 ):
-    model = SideBySide(themed)
     card = pairs.card(spec, pair, DECISIONS.__getitem__)
-    table = side_by_side_table(model, ())
+    table = SideBySide()
     qtbot.addWidget(table)
-    model.show(pairs.with_nearest(spec, pair, card, DataRow(pair.row, 0.0, 1_644, "good")))
-    assert model.headerData(1, Qt.Orientation.Horizontal) == "Data row 1,644"
-    assert table.isColumnHidden(3)
-    (recorded,) = (row for row in range(model.rowCount()) if model.index(row, 0).data() == RECORDED)
-    assert model.index(recorded, 1).data() == "good"
-    model.show(pairs.with_nearest(spec, pair, card, DataRow(pair.row + 1.0, 0.2, 7, "good")))
-    assert model.headerData(1, Qt.Orientation.Horizontal) == "Instance"
-    assert not table.isColumnHidden(3)
+    table.show_card(pairs.with_nearest(spec, pair, card, DataRow(pair.row, 0.0, 1_644, "good")))
+    assert table.head(1) == "Data row 1,644"
+    assert table.columnCount() == 3
+    rows = range(table.rowCount())
+    (recorded,) = (row for row in rows if table.item(row, 0).text() == RECORDED)
+    assert table.item(recorded, 1).text() == "good"
+    other = DataRow(pair.row + 1.0, 0.2, 7, "good")
+    table.show_card(pairs.with_nearest(spec, pair, card, other))
+    assert table.head(1) == "Instance"
+    assert table.columnCount() == 4

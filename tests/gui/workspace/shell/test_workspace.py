@@ -323,7 +323,9 @@ def test_arrows_walk_the_pairs_and_the_nearest_record_follows(qtbot, reading):
     table.setFocus()
     qtbot.keyClick(table, Qt.Key.Key_Down)
     assert detail.pair.id != first
-    qtbot.waitUntil(lambda: detail._model.index(0, 3).data() not in ("–", None), timeout=10_000)
+    qtbot.waitUntil(
+        lambda: detail._table.model().index(0, 3).data() not in ("–", None), timeout=10_000
+    )
 
 
 def test_a_filter_narrows_the_table_and_is_taken_away(qtbot, reading):
@@ -773,6 +775,8 @@ def test_everything_can_be_named(qtbot, reading):
         for each in (*reading.findChildren(QPushButton), *reading.findChildren(QToolButton)):
             if each.isVisibleTo(reading):
                 assert each.text() or each.accessibleName()
+    reading.show_page(EXAMPLES)
+    reading.examples.experts.set_open(opened=True)
     chart = reading.examples.chart
     qtbot.waitUntil(lambda: bool(chart.accessibleDescription()), timeout=10_000)
     assert "found" in chart.accessibleDescription()
