@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QPushButton,
-    QTableWidgetItem,
     QWidget,
 )
 
@@ -23,7 +23,7 @@ from fairdesk.audit.store.store import Store
 from fairdesk.charts.kinds.lines import Drawing
 from fairdesk.document import comparison
 from fairdesk.document.blocks import Grid, Heading, Text
-from fairdesk.document.comparison import ESTIMATES, NO_GRADIENTS, diagnosis, run_label
+from fairdesk.document.comparison import ESTIMATES, NO_GRADIENTS, diagnosis
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.charts.drawn import DrawnChart
 from fairdesk.gui.kit import layouts, parts
@@ -65,12 +65,12 @@ def budget_text(budget: Budget) -> str:
 
 
 class RunList(TextTable):
-    """The runs that can be compared, each with a check box.
+    """The runs that can be compared, of which several are selected.
 
     Signals
     -------
     ticked
-        The auditor checked or unchecked one.
+        The auditor selected others.
     """
 
     ticked = Signal()
@@ -78,11 +78,13 @@ class RunList(TextTable):
     def __init__(self) -> None:
         how = "Space selects or deselects a run."
         super().__init__("Runs to compare", _HEADS, _NUMBERS, description=how, most=8)
-        self._boxes: dict[int, QTableWidgetItem] = {}
-        self.itemChanged.connect(lambda _item: self.ticked.emit())
+        self.setSelectionMode(QAbstractItemView.SelectionMode.MultiSelection)
+        self._runs: list[int] = []
+        self.itemSelectionChanged.connect(self.ticked)
 
     def show_runs(self, runs: tuple[RunRecord, ...]) -> None:
-        """List runs; nothing is checked."""
+        """List runs."""
+        self._runs = [run.id for run in runs]
         self.show_rows(
             [
                 (
@@ -96,31 +98,21 @@ class RunList(TextTable):
                 for run in runs
             ]
         )
-        with QSignalBlocker(self):
-            self._boxes = {
-                run.id: box for row, run in enumerate(runs) if (box := self.item(row, 0))
-            }
-            for run, box in zip(runs, self._boxes.values(), strict=True):
-                box.setFlags(box.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-                box.setCheckState(Qt.CheckState.Unchecked)
-                box.setData(Qt.ItemDataRole.AccessibleTextRole, run_label(run.id, run.spec))
-            if runs:
-                # Space needs a cell that is current
-                self.setCurrentCell(max(self.currentRow(), 0), 0)
-                self.clearSelection()
 
     def check(self, numbers: Collection[int]) -> None:
-        """Check these runs and no others."""
-        on, off = Qt.CheckState.Checked, Qt.CheckState.Unchecked
+        """Select these runs and no others; Space needs a cell that is current."""
         with QSignalBlocker(self):
-            for number, box in self._boxes.items():
-                box.setCheckState(on if number in numbers else off)
-        self.viewport().update()
+            rows = self.selectionModel()
+            rows.setCurrentIndex(self.model().index(0, 0), rows.SelectionFlag.NoUpdate)
+            self.clearSelection()
+            for row, number in enumerate(self._runs):
+                if number in numbers:
+                    self.selectRow(row)
 
     def checked(self) -> tuple[int, ...]:
-        """Return the numbers of the runs that are checked."""
-        on = Qt.CheckState.Checked
-        return tuple(number for number, box in self._boxes.items() if box.checkState() == on)
+        """Return the numbers of the runs that are selected."""
+        rows = sorted(index.row() for index in self.selectionModel().selectedRows())
+        return tuple(self._runs[row] for row in rows)
 
 
 class CourseChart(DrawnChart[Drawing]):

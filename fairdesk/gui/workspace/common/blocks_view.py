@@ -214,36 +214,32 @@ class BlocksView(QWidget):
         return _Part(framed, show, table, grid.key)
 
     def _make_chart(self, chart: Chart) -> _Part:
-        if not hasattr(chart.drawing, "table"):
-            return self._make_picture(chart)
-        if not isinstance(chart.drawing, Drawing):
+        if hasattr(chart.drawing, "table") and not isinstance(chart.drawing, Drawing):
             drawn = DrawnChart(type(chart.drawing)())
             drawn.chosen.connect(lambda row: self.picked.emit(chart.key, row, -1))
             drawn.opened.connect(lambda row: self.opened.emit(chart.key, row))
             self._session.hear(drawn)
             return _Part(drawn, lambda block: drawn.draw(block.drawing), drawn, chart.key)
-        lines, said = DrawnChart(Drawing(), fills=True), parts.quiet()
-        lines.setMinimumHeight(_TALL)
-        self._session.hear(lines)
-
-        def show(block: Chart) -> None:
-            said.say(block.caption)
-            lines.draw(block.drawing)
-
-        return _Part(layouts.panel(said, lines, spacing=theme.NEAR), show, lines, chart.key)
-
-    def _make_picture(self, chart: Chart) -> _Part:
-        """Make a chart whose numbers stand beside it."""
-        said, picture = parts.quiet(), Picture(type(chart.drawing)())
-        picture.pressed.connect(lambda row: self.opened.emit(chart.key, row))
+        said, picture = parts.quiet(), self._make_picture(chart)
 
         def show(block: Chart) -> None:
             said.say(block.caption)
             picture.draw(block.drawing)
-            picture.offer(self.opens.get(block.key.partition("-")[0], ""))
+            if isinstance(picture, Picture):
+                picture.offer(self.opens.get(block.key.partition("-")[0], ""))
 
-        framed = layouts.panel(said, picture, spacing=theme.NEAR)
-        return _Part(framed, show, picture, chart.key)
+        return _Part(layouts.panel(said, picture, spacing=theme.NEAR), show, picture, chart.key)
+
+    def _make_picture(self, chart: Chart) -> DrawnChart[Any] | Picture:
+        """Make a chart of lines, or one whose numbers stand beside it."""
+        if isinstance(chart.drawing, Drawing):
+            lines = DrawnChart(Drawing(), fills=True)
+            lines.setMinimumHeight(_TALL)
+            self._session.hear(lines)
+            return lines
+        picture = Picture(type(chart.drawing)())
+        picture.pressed.connect(lambda row: self.opened.emit(chart.key, row))
+        return picture
 
 
 class _Fold(parts.Fold):

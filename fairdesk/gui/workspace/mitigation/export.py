@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
-from PySide6.QtCore import QUrl
-from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QWidget,
 )
@@ -47,13 +45,13 @@ class ExportDialog(WorkDialog):
         super().__init__("Export a mitigation", parent)
         self._session, self._run, self._trial = session, run, trial
         self._worker: Worker | None = None
-        self._written: Path | None = None
+        #: What was written, once the dialog was accepted.
+        self.written: tuple[Path, ...] = ()
         beside = session.path.parent / f"{session.path.stem} mitigation {run}"
         self.folder = fields.line(str(beside), changed=self._tell_folder)
         self.choose = parts.push_button("C&hoose…", self._choose)
         self.models = parts.quiet("One moment…")
         self.start = parts.push_button("&Export", self._write)
-        self.show_folder = parts.push_button("Show &folder", self._show_folder)
         self.close_ = parts.push_button("Cancel", self.reject)
         self._lay_out()
         self._tell_folder()
@@ -76,10 +74,6 @@ class ExportDialog(WorkDialog):
     # Parts
 
     def _lay_out(self) -> None:
-        self.files = parts.Words(selectable=True)
-        told = parts.Words("✓ Written", strong=True)
-        self.done_ = parts.Card(told, self.files, tone="tint", margin=theme.GAP)
-        self.done_.hide()
         self.origins, origins = fields.radios(self, _PROVENANCE, "sidecar")
         self.earlier = parts.Words(
             "This folder contains an earlier export. Its files are moved to a subfolder; "
@@ -97,18 +91,13 @@ class ExportDialog(WorkDialog):
             margin=(0, 0, theme.NEAR, 0),
             spacing=theme.GAP,
         )
-        self.buttons = parts.answers(self.close_, self.show_folder, self.start)
         self.resting = self.start, self.close_, self.ask_
-        # the box shows what is put into it
-        self.show_folder.hide()
-        self._area = parts.scrolled(self.ask_)
-        self._column = layouts.column(
+        layouts.column(
             parts.title(f"Export: {trial_words.trial_name(self._trial)}"),
             self.banner,
-            self.done_,
-            layouts.grow(self._area),
+            layouts.grow(parts.scrolled(self.ask_)),
             self.busy,
-            self.buttons,
+            parts.answers(self.close_, self.start),
             on=self,
             margin=theme.WIDE,
             spacing=theme.GAP,
@@ -182,24 +171,5 @@ class ExportDialog(WorkDialog):
         super()._rest()
 
     def _tell_written(self, written: Mapping[str, Path]) -> None:
-        paths = list(written.values())
-        self._written = paths[0].parent if paths else None
-        names = "\n".join(f"• {path.name}" for path in paths)
-        self.files.setText(f"{self._written}\n{names}")
-        self.done_.setAccessibleName(f"Written to {self._written}")
-        self.done_.show()
-        self._area.hide()
-        self.start.hide()
-        # what was written takes the room at the top
-        self._column.addStretch(1)
-        self._column.addWidget(self.buttons)
-        self.show_folder.show()
-        self.show_folder.setDefault(True)
-        self.show_folder.setFocus()
-        self.close_.setText("Close")
-        self._session.log_changed.emit()
-        self._session.said.emit(f"Written to {self._written}.")
-
-    def _show_folder(self) -> None:
-        if self._written is not None:
-            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._written)))
+        self.written = tuple(written.values())
+        self.accept()

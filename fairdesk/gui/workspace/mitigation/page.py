@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -29,6 +30,7 @@ from fairdesk.gui.workspace.mitigation.form import (
     rules_of,
     wrong_with,
 )
+from fairdesk.gui.workspace.report.exports import Saved, open_path
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.results.subgroups import RuleSet
 from fairdesk.results.trials import lowest_portion, repair_of, trial_of, trials_of
@@ -94,7 +96,7 @@ class RepairPage(RunPage):
         #: Why nothing can be mitigated here at all; ``None`` until it is known.
         self._wrong: str | None = None
         self.outdated = ""
-        self._old = parts.Banner()
+        self._old, self._saved = parts.Banner(), Saved()
         self.form = RepairForm(session.spec)
         wishes = session.wishes
         self.form.start.connect(lambda: wishes.mitigate.emit(self.form.run()))
@@ -145,7 +147,15 @@ class RepairPage(RunPage):
         self._area = page_of(
             page_head("Mitigation", self.runs),
             parts.quiet(mitigation.WHAT),
-            *(self._empty, self._banner, self._old, self._standing, self.said, self.fold),
+            *(
+                self._empty,
+                self._banner,
+                self._old,
+                self._saved,
+                self._standing,
+                self.said,
+                self.fold,
+            ),
             *(self.models, self._export_row, self.model),
         )
         layouts.column(self._area, on=self)
@@ -293,4 +303,15 @@ class RepairPage(RunPage):
         run = self._told
         trial = None if run is None else trial_of(run.figures, self._at(run))
         if run is not None and trial is not None:
-            parts.open_dialog(ExportDialog(self._session, run.id, trial, self))
+            dialog = ExportDialog(self._session, run.id, trial, self)
+            dialog.accepted.connect(lambda: self._tell_written(dialog.written))
+            parts.open_dialog(dialog)
+
+    def _tell_written(self, written: tuple[Path, ...]) -> None:
+        self._session.log_changed.emit()
+        if written:
+            folder = written[0].parent
+            self._session.said.emit(f"Written to {folder}.")
+            names = "\n".join(f"• {path.name}" for path in written)
+            shows = ("Show &folder", partial(open_path, folder))
+            self._saved.say(f"✓ Written to {folder}", names, (shows, ("Close", self._saved.clear)))

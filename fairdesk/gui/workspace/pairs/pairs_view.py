@@ -9,7 +9,6 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
-    QHBoxLayout,
     QSizePolicy,
     QTableView,
     QWidget,
@@ -23,7 +22,6 @@ from fairdesk.audit.runs.plausibility import (
 from fairdesk.audit.store.pair import Pair
 from fairdesk.audit.store.records import SHOWN, PairQuery
 from fairdesk.audit.store.store import Store
-from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
@@ -100,9 +98,14 @@ class PairsView(QWidget):
         self._clear = parts.push_button("Show all pairs", self.filters.clear)
         self._stack = layouts.stack(self.table, self._make_empty())
         layouts.column(
-            self._make_above(),
+            layouts.row(
+                fields.label_of("&Order", self._order),
+                layouts.grow(self._order),
+                layouts.stretch(),
+                spacing=theme.NEAR,
+            ),
             layouts.grow(self._stack),
-            self._make_below(),
+            layouts.row(layouts.grow(self._count), self._unlike, spacing=theme.NEAR),
             self._share,
             on=self,
             spacing=theme.NEAR,
@@ -123,7 +126,7 @@ class PairsView(QWidget):
         shortcut(self.table, "U", self.choose_unlike, _UNLIKE.replace("&", ""))
 
     def _make_chips(self) -> None:
-        """Make the buttons behind which waits what would move the table."""
+        """Make the buttons behind which waits what would move the table, and that of a few pairs."""
         self._fresh = parts.push_button(
             "",
             self.show_fresh,
@@ -138,14 +141,6 @@ class PairsView(QWidget):
         for chip in (self._fresh, self._plausible):
             chip.hide()
             self.filters.tail.addWidget(chip)
-
-    def _make_above(self) -> QHBoxLayout:
-        """Make the line above the table, which says in which order they are."""
-        label = fields.label_of("&Order", self._order)
-        return layouts.row(label, layouts.grow(self._order), layouts.stretch(), spacing=theme.NEAR)
-
-    def _make_below(self) -> QHBoxLayout:
-        """Make the line below the table: how many there are, and the few to read first."""
         self._unlike = parts.push_button(
             _UNLIKE,
             self.choose_unlike,
@@ -153,7 +148,6 @@ class PairsView(QWidget):
             f"from the first {words.number(_POOL)} if sorted by plausibility or distance, else "
             f"from the first {words.number(MOST_PEOPLE)}",
         )
-        return layouts.row(layouts.grow(self._count), self._unlike, spacing=theme.NEAR)
 
     def _make_order(self) -> QComboBox:
         order = fields.choice([text for text, _order in self._orders], "Order of the pairs")
@@ -240,18 +234,12 @@ class PairsView(QWidget):
             places = representatives(domain, rows, 10, np.random.default_rng(0))
             return query, [pairs[place].id for place in places.tolist()]
 
-        self._unlike.setEnabled(False)
-        self._session.store.ask(choose, self._take_unlike, self._fail_unlike)
+        self._session.store.ask(choose, self._take_unlike, key=(id(self), "unlike"))
 
     def _take_unlike(self, answer: tuple[PairQuery, list[int]]) -> None:
         query, pair_ids = answer
-        self._unlike.setEnabled(True)
         if query == self.model.query and pair_ids:
             self.filters.filter_by(among=tuple(pair_ids))
-
-    def _fail_unlike(self, error: FairDeskError) -> None:
-        self._unlike.setEnabled(True)
-        self._session.failed.emit(error)
 
     def step(self, by: int) -> None:
         """Walk to another pair."""

@@ -52,6 +52,7 @@ class SideBySide(TextTable):
     def __init__(self) -> None:
         super().__init__("Both instances side by side, and the nearest data row", most=1_000)
         self.setAlternatingRowColors(False)
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + theme.TIGHT)
         self.horizontalHeader().setSectionsClickable(False)
         self._card: PairCard | None = None
 

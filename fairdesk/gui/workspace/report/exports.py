@@ -264,8 +264,8 @@ class Saved(parts.Banner):
             f"✓ Saved {path.name}",
             "\n".join(filter(None, lines)),
             (
-                ("Open file", partial(_open, path)),
-                ("Open folder", partial(_open, path.parent)),
+                ("Open file", partial(open_path, path)),
+                ("Open folder", partial(open_path, path.parent)),
                 ("Close", self.clear),
             ),
         )
@@ -331,5 +331,6 @@ def offered(session: Session) -> tuple[Export, ...]:
     )
 
 
-def _open(path: Path) -> None:
+def open_path(path: Path) -> None:
+    """Open a file or folder with the program that the system has for it."""
     QDesktopServices.openUrl(QUrl.fromLocalFile(str(path)))

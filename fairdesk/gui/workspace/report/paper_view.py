@@ -110,8 +110,7 @@ class PagesView(QGraphicsView):
         self.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
         self.setAlignment(Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignTop)
         self.setResizeAnchor(QGraphicsView.ViewportAnchor.AnchorViewCenter)
-        # one that comes and goes would change what fits the width
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # a page begins at its left, whatever the language of the window
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self.setAccessibleName("Pages of the report")
@@ -155,6 +154,11 @@ class PagesView(QGraphicsView):
             # what was read stays in sight until the same page is read anew
             for paper, picture in zip(self.papers, before, strict=True):
                 paper.picture = picture
+        # one that came and went would change what fits the width
+        policy = Qt.ScrollBarPolicy
+        self.setVerticalScrollBarPolicy(
+            policy.ScrollBarAlwaysOn if self.papers else policy.ScrollBarAlwaysOff
+        )
         scene.setSceneRect(-_BETWEEN, 0, wide + 2 * _BETWEEN, bottom)
         self._fit()
         self._told = -1

@@ -297,10 +297,10 @@ class ReportPreview(QWidget):
         self._both = layouts.stack(self.pages, self.text)
         # over the pages, so that nothing moves when it comes and goes
         self._over = parts.Card(self.busy, self.chip, margin=theme.NEAR)
-        edge = Qt.AlignmentFlag.AlignHCenter | Qt.AlignmentFlag.AlignBottom
+        over = layouts.row(layouts.stretch(), self._over, layouts.stretch(), margin=theme.WIDE)
         held = layouts.grid((self._both,), stretches=(1,))
         held.setRowStretch(0, 1)
-        held.addLayout(layouts.row(self._over, margin=theme.WIDE), 0, 0, edge)
+        held.addLayout(over, 0, 0, Qt.AlignmentFlag.AlignBottom)
         layouts.column(bar, self.banner, layouts.grow(held), on=self, spacing=theme.NEAR)
         self.chip.hide()
         self._float()

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QCheckBox, QLabel, QPushButton
+from shiboken6 import isValid
 
 from fairdesk.audit.plan.inputs import MitigationInputs
 from fairdesk.audit.plan.spec import RunSpec
@@ -629,10 +630,11 @@ def dialog(qtbot, page):
     page.export.click()
     made = page.findChild(ExportDialog)
     yield made
-    made.reject()
+    if isValid(made):
+        made.reject()
 
 
-def test_what_is_written_is_said_before_and_shown_after(qtbot, dialog, tmp_path, monkeypatch):
+def test_what_is_written_is_said_before_and_shown_after(qtbot, page, dialog, tmp_path, monkeypatch):
     calls = []
 
     def write(store, worker, run, trial, folder, *, provenance):
@@ -646,20 +648,19 @@ def test_what_is_written_is_said_before_and_shown_after(qtbot, dialog, tmp_path,
     assert "529 augmentation rows" in words_in(dialog)
     dialog.folder.setText(str(folder))
     dialog.origins["columns"].click()
-    assert not dialog.show_folder.isVisible()
     dialog.start.click()
     assert not dialog.start.isEnabled()
-    qtbot.waitUntil(dialog.done_.isVisible, timeout=20_000)
+    qtbot.waitUntil(page._saved.isVisible, timeout=20_000)
+    assert not dialog.isVisible()
     assert calls == [(2, 4, folder, "columns")]
-    with Store.open(dialog._session.path) as store:
+    with Store.open(page._session.path) as store:
         (file,) = exported_files(store.log_entries())
     assert (file.name, file.path) == ("augmented.csv", str(folder / "augmented.csv"))
-    assert "augmented.csv" in dialog.files.text()
-    assert not dialog.folder.isVisible()
-    assert str(folder) in dialog.files.text()
+    assert "augmented.csv" in words_in(page._saved)
+    assert str(folder) in words_in(page._saved)
     opened = []
     monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
-    dialog.show_folder.click()
+    page._saved.findChildren(QPushButton)[0].click()
     assert Path(opened[0].toLocalFile()) == folder
 
 

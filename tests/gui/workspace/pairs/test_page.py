@@ -231,9 +231,8 @@ def test_a_pair_is_brought_nearer_and_stays_so(qtbot, known, scholars, opened, p
     others = store.spec.domain.others
     assert (np.array(minimal.row)[others] == np.array(minimal.partner)[others]).all()
     assert minimal.row_class != minimal.partner_class
-    brought = [
-        detail._table.model().index(row, 1).data() for row in range(detail._table.rowCount())
-    ]
+    shown = detail._table
+    brought = [shown.item(row, 1).text() for row in range(shown.rowCount())]
     qtbot.keyClick(table, Qt.Key.Key_B)
     assert not detail.bring.isChecked()
     assert "it was" not in detail._sentence.text()
