@@ -6,7 +6,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -48,10 +48,6 @@ if TYPE_CHECKING:
 _HEADS = ("Run", "Method", "State", "Seed", "Budget", "Pairs found")
 
 _NUMBERS = (3, 5)
-
-
-#: Milliseconds between two looks at how far the reading is.
-_LOOK = 150
 
 
 def budget_text(budget: Budget) -> str:
@@ -192,7 +188,6 @@ class RunsView(QWidget):
         self._by_hand = False
         self._compared: Comparison | None = None
         self._wanted: object = None
-        self._read = 0.0
         self._latest = Latest(self)
         self._list = RunList()
         self._list.ticked.connect(self._choose_by_hand)
@@ -204,8 +199,6 @@ class RunsView(QWidget):
         self.chart.setMinimumHeight(240)
         self._stack = layouts.stack(self._make_empty(), self._make_full())
         layouts.column(self._stack, on=self)
-        self._look = QTimer(self, interval=_LOOK)
-        self._look.timeout.connect(self._show_reading)
         session.runs_changed.connect(self._take_runs)
         session.live_changed.connect(lambda _state: self._offer())
         self._take_runs()
@@ -296,17 +289,16 @@ class RunsView(QWidget):
             return
         if self._wanted == records:
             return
-        self._wanted, self._read = records, 0.0
+        self._wanted = records
         self._say("")
-        self._show_reading()
+        self._reading.say("Comparing the results…")
         path: Path = self._session.path
 
-        def watch(share: float) -> None:
+        def watch(_share: float) -> None:
             if self._wanted is not records:
                 raise _OvertakenError(
                     "Other runs are being compared now.", remedy="No action is needed."
                 )
-            self._read = share
 
         def work() -> Comparison:
             # numeric parts that a window opens without
@@ -315,7 +307,6 @@ class RunsView(QWidget):
             with Store.open(path) as store:
                 return compare(store, [run.id for run in records], watch=watch)
 
-        self._look.start()
         self._latest.ask(work, self._show, self._fail)
 
     def _say(self, status: str) -> None:
@@ -326,12 +317,7 @@ class RunsView(QWidget):
     def _drop(self) -> None:
         self._wanted = None
         self._latest.drop()
-        self._look.stop()
         self._reading.say("")
-
-    def _show_reading(self) -> None:
-        share = words.percent_of(str(round(100 * self._read)))
-        self._reading.say(f"Comparing the results: {share} read")
 
     def _fail(self, error: FairDeskError) -> None:
         self._drop()
@@ -339,7 +325,6 @@ class RunsView(QWidget):
         self._banner.tell(error)
 
     def _show(self, compared: Comparison) -> None:
-        self._look.stop()
         self._reading.say("")
         self._banner.clear()
         self._status.say("")

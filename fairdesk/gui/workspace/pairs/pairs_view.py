@@ -126,21 +126,14 @@ class PairsView(QWidget):
         shortcut(self.table, "U", self.choose_unlike, _UNLIKE.replace("&", ""))
 
     def _make_chips(self) -> None:
-        """Make the buttons behind which waits what would move the table, and that of a few pairs."""
+        """Make the buttons that show new pairs, and the few to read first."""
         self._fresh = parts.push_button(
             "",
             self.show_fresh,
             tip="Show the pairs found since then (F5); the table keeps its position",
         )
-        self._plausible = parts.push_button(
-            "Sort plausible pairs first",
-            self._show_plausible,
-            tip="Which pairs are plausible is now known; "
-            "the table keeps its order until you choose another",
-        )
-        for chip in (self._fresh, self._plausible):
-            chip.hide()
-            self.filters.tail.addWidget(chip)
+        self._fresh.hide()
+        self.filters.tail.addWidget(self._fresh)
         self._unlike = parts.push_button(
             _UNLIKE,
             self.choose_unlike,
@@ -292,7 +285,6 @@ class PairsView(QWidget):
         present = (query.order, query.descending)
         fits = self._weighed or query.order not in _WEIGHED
         first = _PLAUSIBLE if self._weighed else _AS_FOUND
-        self._plausible.hide()
         if query.run != run or not self.model.loaded:
             self._show_in(present if self._order_chosen and fits else first)
         elif not fits or not (self._order_chosen or present == first or self._reading()):
@@ -300,17 +292,9 @@ class PairsView(QWidget):
         else:
             self._tell_order()
             self.model.refresh()
-            self._plausible.setVisible(
-                self._weighed and not self._order_chosen and present != first
-            )
-
-    def _show_plausible(self) -> None:
-        self._held = False
-        self._show_in(_PLAUSIBLE)
 
     def _show_in(self, order: Order) -> None:
         """Show the run's pairs in an order."""
-        self._plausible.hide()
         query = msgspec.structs.replace(
             self.model.query, run=self._run, order=order[0], descending=order[1]
         )

@@ -18,7 +18,7 @@ from fairdesk.app.standard import timed_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named
 from fairdesk.audit.plan.spec import Budget, RunSpec
-from fairdesk.audit.store.records import RunState
+from fairdesk.audit.store.records import RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker
 from fairdesk.gui.kit import layouts, parts, theme
@@ -114,27 +114,26 @@ class RunRequests(QObject):
 
     def compare_methods(self) -> None:
         """Ask for runs of several methods, and begin them once the model is open."""
-        if self._session.spec.predictions:
-            return
         seed = max((run.seed for run in self._made()), default=-1) + 1
-        spec, queued = self._session.spec, not self._runner.idle
-        dialog = AgainDialog(spec, None, self._window, queued=queued, seed=seed, several=True)
-        dialog.accepted.connect(lambda: self._runner.ask(dialog.runs()))
-        open_dialog(dialog)
+        self._open_dialog(None, seed=seed, several=True)
 
     def run_again(self) -> None:
         """Ask for another run, and begin it once the model is open."""
-        if self._session.spec.predictions:
-            return
         # a repair is asked for on its own page
         runs = [run for run in self._session.runs if not repairs(run)]
-        spec = self._session.spec
         # what is offered first must be possible
-        first = METHOD if not runs and all_off(spec, QuestionKind.EXAMPLES) else ""
-        last = runs[-1] if runs else None
-        dialog = AgainDialog(spec, last, self._window, method=first, queued=not self._runner.idle)
-        dialog.accepted.connect(lambda: self._runner.ask((dialog.run(),)))
-        open_dialog(dialog)
+        first = all_off(self._session.spec, QuestionKind.EXAMPLES) and not runs
+        self._open_dialog(runs[-1] if runs else None, method=METHOD if first else "")
+
+    def _open_dialog(
+        self, last: RunRecord | None, *, method: str = "", seed: int = 0, several: bool = False
+    ) -> None:
+        spec, queued = self._session.spec, not self._runner.idle
+        if not spec.predictions:
+            how = {"queued": queued, "several": several}
+            dialog = AgainDialog(spec, last, self._window, method=method, seed=seed, **how)
+            dialog.accepted.connect(lambda: self._runner.ask(dialog.runs()))
+            open_dialog(dialog)
 
     def _anew(self, method: str) -> RunSpec:
         """Ask for a run of a method as it is usually made."""
