@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import takewhile
 
 import msgspec
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from fairdesk.answers import PairsOf, Question, all_off, decision_tables
 from fairdesk.audit.catalogue.method import QuestionKind
@@ -17,7 +16,7 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.document import proofs, shares
 from fairdesk.document.blocks import Block, Chart, Grid, Heading, Section
 from fairdesk.document.pictures import pairs_of
-from fairdesk.gui.kit import layouts, parts, theme
+from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.pages import page_head
 from fairdesk.gui.kit.tables import TextTable
 from fairdesk.gui.workspace.common.blocks_view import BlocksView
@@ -225,20 +224,14 @@ class ProofPage(RunPage):
         number = 0 if self._told is None else self._told.id
         return f"certification/bars-{number}", "certification"
 
-    def _make_go_on(self) -> QToolButton:
-        """Make the button that continues the run, with a menu of how long."""
+    def _make_go_on(self) -> QWidget:
+        """Make the button that continues the run, and the choice of how long."""
         tip = "Continue from what is already proven; nothing is proven twice"
-        ask = partial(self._ask_more, _MORE[1])
-        self._more = parts.tool_button("&Continue for 10 more minutes", ask, tip=tip)
-        self._more.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
-        self._more.setMinimumWidth(self._more.sizeHint().width() + 2 * theme.GAP)
-        menu = QMenu(self._more)
-        for seconds in _MORE:
-            text = f"Continue for {words.duration(seconds).replace('min', 'more min')}"
-            text = "Continue for 1 more hour" if seconds == _MORE[-1] else text
-            menu.addAction(parts.action(menu, text, partial(self._ask_more, seconds)))
-        self._more.setMenu(menu)
-        return self._more
+        lengths = [(f"{words.duration(seconds)} more", seconds) for seconds in _MORE]
+        self.more = parts.push_button("&Continue for", self._ask_more, tip=tip)
+        self.length = fields.choice(lengths, "How long to continue", chosen=_MORE[1])
+        self._go_on = layouts.strip(self.more, self.length, spacing=theme.NEAR)
+        return self._go_on
 
     # What happens
 
@@ -247,15 +240,15 @@ class ProofPage(RunPage):
         if pairs := dict(enumerate(self._behind.get(key, ()))).get(part):
             self._session.wishes.show_part.emit(pairs)
 
-    def _ask_more(self, seconds: float, *_on: bool) -> None:
+    def _ask_more(self) -> None:
         if self._told is not None:
-            self._session.wishes.prove_more.emit(self._told.id, seconds)
+            self._session.wishes.prove_more.emit(self._told.id, self.length.currentData())
 
     def _offer(self) -> None:
         """Offer to continue the run that is shown, where it can be."""
         run, live = self._told, self._session.live
         is_live = run is not None and live is not None and live.id == run.id
-        self._more.setVisible(run is not None and not is_live and can_go_on(run))
+        self._go_on.setVisible(run is not None and not is_live and can_go_on(run))
 
     def _take(self, run: Run) -> None:
         super()._take(run)

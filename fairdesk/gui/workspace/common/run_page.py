@@ -73,13 +73,15 @@ def estimates(spec: AuditSpec) -> str:
     return repeated.key if off else usual.key
 
 
+def has_examples(run: Run) -> bool:
+    """Return whether a run looks for examples, or is over and came upon some."""
+    searches = method_named(run.method).answers is QuestionKind.EXAMPLES
+    return searches or (isinstance(run, RunRecord) and bool(run.found))
+
+
 def with_examples(runs: Sequence[RunRecord]) -> tuple[RunRecord, ...]:
     """Pick the runs that look for examples, and those of another kind that have some."""
-    return tuple(
-        run
-        for run in runs
-        if run.found or method_named(run.method).answers is QuestionKind.EXAMPLES
-    )
+    return tuple(filter(has_examples, runs))
 
 
 def kind(share: Share) -> str:

@@ -14,8 +14,6 @@ from PySide6.QtWidgets import (
 
 from fairdesk.answers import Question, all_off, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
-from fairdesk.audit.catalogue.methods import method_named
-from fairdesk.audit.store.records import RunRecord
 from fairdesk.document import comparison, pairs
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
@@ -25,6 +23,7 @@ from fairdesk.gui.workspace.common.run_page import (
     OF_STATE,
     Run,
     RunPage,
+    has_examples,
     tell_trouble,
     with_examples,
 )
@@ -72,12 +71,6 @@ class WeighingLine(QWidget):
             weighing.go_on()
         else:
             weighing.stop_for_good()
-
-
-def has_examples(run: Run) -> bool:
-    """Return whether a run looks for examples, or is over and came upon some."""
-    searches = method_named(run.method).answers is QuestionKind.EXAMPLES
-    return searches or (isinstance(run, RunRecord) and bool(run.found))
 
 
 class ExamplesPage(RunPage):

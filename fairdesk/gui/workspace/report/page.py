@@ -43,12 +43,6 @@ _LEAST_FORM, _LEAST_PAGES = 280, 370
 #: What no system wants in the name of a file, and how long such a name is at most.
 _UNFIT = re.compile(r'[\x00-\x1f<>:"/\\|?*\u202a-\u202e\u2066-\u2069]')
 _LONGEST = 80
-_EMPTY = (
-    "The report will contain, in sentences, charts and tables: the audit plan, the model and "
-    "the data; group metrics; estimates; discriminatory pairs; certification; and the "
-    "evidence needed to verify all of it. Information that only the auditor can supply, such "
-    "as the system’s purpose, can be entered before the first run."
-)
 
 
 class ReportPage(QWidget):
@@ -67,8 +61,6 @@ class ReportPage(QWidget):
         self._session = session
         self._folder = session.path.parent
         self._given_up: threading.Event | None = None
-        #: Whether the pages are wanted although no run was made.
-        self._asked = False
         #: Whether the columns were looked for that could tell a category.
         self._offered = False
         self.draft = ReportDraft(session, self)
@@ -148,8 +140,6 @@ class ReportPage(QWidget):
         alone.
         """
         self.tabs.setCurrentIndex(0)
-        self._asked = True
-        self._tell()
         self.preview.want(*places)
         self.draft.load()
 
@@ -191,9 +181,8 @@ class ReportPage(QWidget):
         self._head = page_head("Report", self.format, self.save, self.sign, self.check)
         form = self._area = parts.scrolled(self.form)
         form.setMinimumWidth(_LEAST_FORM)
-        self._right = layouts.stack(self._make_empty(), self.preview)
-        self._right.setMinimumWidth(_LEAST_PAGES)
-        both = layouts.split((form, 400, 2), (self._right, 600, 3))
+        self.preview.setMinimumWidth(_LEAST_PAGES)
+        both = layouts.split((form, 400, 2), (self.preview, 600, 3))
         files = layouts.panel(self.files, margin=(theme.NEAR, theme.GAP, theme.NEAR, theme.GAP))
         self.tabs = layouts.tabs((both, "Report"), (parts.scrolled(files), "&Other files"))
         layouts.column(
@@ -207,11 +196,6 @@ class ReportPage(QWidget):
             margin=theme.AROUND,
             spacing=theme.NEAR,
         )
-
-    def _make_empty(self) -> QWidget:
-        begin = parts.push_button("&Begin a run…", self._session.wishes.run_again.emit)
-        pages = parts.push_button("Show the pages any&way", self._show_anyway)
-        return parts.empty_page("No run yet", _EMPTY, begin, pages)
 
     def _listen(self) -> None:
         session = self._session
@@ -243,33 +227,23 @@ class ReportPage(QWidget):
     def _follow(self) -> None:
         """Make new pages where the audit was changed."""
         self.stands.emit()
-        if self.isVisible() and self._has_pages:
+        if self.isVisible():
             self.preview.follow(self.draft.state.changes)
-
-    @property
-    def _has_pages(self) -> bool:
-        return bool(self._session.runs or self._session.spec.predictions or self._asked)
 
     def _tell(self) -> None:
         session = self._session
         self.files.tell()
         if session.live is not None:
             text = "A run is in progress. A report saved now contains the results so far."
-        elif not self._has_pages:
-            text = "No run has been made yet: a report would contain only the audit plan."
+        elif not session.runs and not session.spec.predictions:
+            text = "No run has been made yet: the report contains only the audit plan."
         else:
             text = "Everything is made from the audit file alone and can be made again from it."
         self._note.setText(text)
-        self._right.setCurrentIndex(1 if self._has_pages else 0)
 
     def _go_on(self, _state: RunState) -> None:
         if self.isVisible():
             self._tell()
-
-    def _show_anyway(self) -> None:
-        self._asked = True
-        self._tell()
-        self._follow()
 
     def _reveal(self, widget: QWidget) -> None:
         self._area.ensureWidgetVisible(widget, 0, theme.PAGE)

@@ -284,7 +284,7 @@ def test_a_model_that_cannot_be_looked_into_is_not_certified(opened, path):
     assert estimated.startswith("▨ Estimated")
     assert phrases.NOT_CERTIFIED in estimated
     assert "not certified" in standing(workspace)
-    assert not workspace.proof._more.isVisible()
+    assert not workspace.proof.more.isVisible()
 
 
 def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
@@ -292,7 +292,7 @@ def test_an_exact_proof_leaves_nothing_to_go_on_with(opened, path):
     workspace = opened(path)
     workspace.show_page(PROOF)
     assert len(cards(workspace.proof)) == 1
-    assert not workspace.proof._more.isVisible()
+    assert not workspace.proof.more.isVisible()
     assert standing(workspace).endswith("done")
 
 
@@ -340,10 +340,11 @@ def test_it_is_gone_on_with_for_as_long_as_is_asked(qtbot, opened, path, monkeyp
     workspace.show_page(PROOF)
     asked = []
     monkeypatch.setattr(workspace.runner, "ask", asked.extend)
-    assert workspace.proof._more.isVisible()
-    workspace.proof._more.click()
-    for action in workspace.proof._more.menu().actions():
-        action.trigger()
+    assert workspace.proof.more.isVisible()
+    workspace.proof.more.click()
+    for place in range(workspace.proof.length.count()):
+        workspace.proof.length.setCurrentIndex(place)
+        workspace.proof.more.click()
     assert [run.options["seconds"] for run in asked] == [600, 60, 600, 3600]
     assert {(run.method, run.continues) for run in asked} == {("certify", number)}
     workspace._session.wishes.continue_run.emit(number)
@@ -367,10 +368,10 @@ def test_a_run_that_was_stopped_can_be_continued(qtbot, opened, path, monkeypatc
     assert workspace.steps.currentRow() == NAMES.index(PROOF)
     proof = workspace.proof
     qtbot.waitUntil(lambda: workspace._session.live is not None, timeout=10_000)
-    assert not proof._more.isVisible()
+    assert not proof.more.isVisible()
     with qtbot.waitSignal(workspace.run_finished, timeout=10_000):
         workspace.bar._stop.click()
-    qtbot.waitUntil(proof._more.isVisible, timeout=10_000)
+    qtbot.waitUntil(proof.more.isVisible, timeout=10_000)
     # a share by itself would be read as one of people
     assert standing(workspace).endswith(words.state_word("stopped"))
 
@@ -386,7 +387,7 @@ def test_of_several_proofs_one_is_chosen(opened, path):
     assert proof.runs.currentText() == f"Run {second}: Certify, continues {first}"
     workspace.show_run(first)
     assert proof.runs.shown == first
-    assert proof._more.isVisible()
+    assert proof.more.isVisible()
 
 
 def test_a_failed_proof_keeps_what_it_proved(qtbot, opened, path):
