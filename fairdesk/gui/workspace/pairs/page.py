@@ -179,8 +179,10 @@ class ExamplesPage(RunPage):
             self.experts.set_open(opened=True)
             self.chart.toggle_table()
 
-    def _filter_alone(self, _key: str, place: int) -> None:
+    def _filter_alone(self, key: str, place: int) -> None:
         """List the pairs of a bar; once more, all again."""
+        if not key.startswith("alone"):
+            return
         filters, name = self.pairs.filters, self._alone_names[place]
         filters.filter_by(alone=None if filters.wanted.alone == name else name)
 

@@ -26,7 +26,7 @@ from fairdesk.gui.kit import fields, layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.tables import read_only
 from fairdesk.gui.workspace.pairs.filter_bar import FilterBar
-from fairdesk.gui.workspace.pairs.pairs_model import Cells, PairsModel, as_tsv
+from fairdesk.gui.workspace.pairs.pairs_model import PAGE, Cells, PairsModel, as_tsv
 from fairdesk.gui.workspace.pairs.side_by_side import ShareDelegate
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.individual.realism.diversity import MOST_PEOPLE, representatives
@@ -168,6 +168,7 @@ class PairsView(QWidget):
         header = table.horizontalHeader()
         header.setFixedHeight(2 * self.fontMetrics().height() + theme.NEAR)
         header.setSectionsMovable(True)
+        header.setResizeContentsPrecision(PAGE)
         header.setSortIndicatorShown(True)
         header.sortIndicatorChanged.connect(self._sort)
         bars = ShareDelegate(table)

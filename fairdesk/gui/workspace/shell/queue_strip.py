@@ -220,9 +220,11 @@ class QueueList(QListWidget):
         self.setVerticalScrollBarPolicy(
             scrolls if lines > _LINES else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         )
+        apart = 0 if lines else theme.TIGHT
+        self.setSpacing(apart)
         line = max(self.sizeHintForRow(0), self.fontMetrics().height())
         shown = min(max(lines, 1), _LINES)
-        self.setFixedHeight(line * shown + 2 * self.frameWidth() + 2)
+        self.setFixedHeight(line * shown + 2 * (self.frameWidth() + apart + 1))
 
     def _take_drop(self, row: int) -> None:
         item = self.item(row)

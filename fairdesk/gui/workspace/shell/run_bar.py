@@ -160,6 +160,7 @@ class RunBar(parts.Card):
         self._sign = parts.Words(Sign.NOT_YET.value, size=1.3, wrap=False)
         self._method, self._standing = parts.Elided(strong=True), parts.Elided(tone="quiet")
         self._method.setMinimumWidth(_LEAST_NAME)
+        self._standing.setFont(theme.scaled(self.font(), 0.85))
         widths = {"pairs": 72, "share": 150, "tried": 72, "queries": 84}
         self.figures = {place: _Figure(wide) for place, wide in widths.items()}
         self._bar = QProgressBar()
