@@ -98,12 +98,12 @@ class RunList(TextTable):
     def check(self, numbers: Collection[int]) -> None:
         """Select these runs and no others; Space needs a cell that is current."""
         with QSignalBlocker(self):
-            rows = self.selectionModel()
-            rows.setCurrentIndex(self.model().index(0, 0), rows.SelectionFlag.NoUpdate)
+            rows, current = self.selectionModel(), max(self.currentRow(), 0)
             self.clearSelection()
             for row, number in enumerate(self._runs):
                 if number in numbers:
                     self.selectRow(row)
+            rows.setCurrentIndex(self.model().index(current, 0), rows.SelectionFlag.NoUpdate)
 
     def checked(self) -> tuple[int, ...]:
         """Return the numbers of the runs that are selected."""

@@ -93,7 +93,7 @@ class RowsView(QWidget):
         self._read = read
         self._banner.clear()
         self._count.setText("Searching…")
-        self.table.show_rows((), header=())
+        self.table.show_rows(())
 
         def take(behind: Behind) -> None:
             if read is self._read:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStyleOptionViewItem
 
 from fairdesk.document.blocks import PairCard, PairRow
 from fairdesk.gui.kit import hints, theme
-from fairdesk.gui.kit.tables import Index, Padded, TextTable
+from fairdesk.gui.kit.tables import Index, Padded, TextTable, height_around
 from fairdesk.gui.workspace.pairs.pairs_model import PairRole
 
 _THICK = 7.0
@@ -40,6 +40,8 @@ class ShareDelegate(Padded):
         painter.restore()
 
 
+#: How wide names and values are at least.
+_NAMES, _VALUES = 90, 68
 _NEAREST = (
     "The row of the data that is nearest to the first instance, with its recorded outcome: the "
     "model’s decision about it is not shown. A dot marks the values that differ from the instance."
@@ -54,6 +56,7 @@ class SideBySide(TextTable):
         self.setAlternatingRowColors(False)
         self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + theme.TIGHT)
         self.horizontalHeader().setSectionsClickable(False)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._card: PairCard | None = None
 
     def show_card(self, card: PairCard) -> None:
@@ -63,6 +66,21 @@ class SideBySide(TextTable):
         texts = [[_text(row, at) for at in range(len(titles))] for row in _rows(card)]
         self.show_rows(texts, header=titles)
         self._tint()
+
+    def _fit(self) -> None:
+        """Divide the width: where it is short, names and values give way before the titles."""
+        super()._fit()
+        header, room = self.horizontalHeader(), self.viewport().width()
+        if not self.columnCount() or header.length() <= room:
+            return
+        sides = range(1, self.columnCount(), 2)
+        title = header.sectionSizeHint(2)
+        header.resizeSection(0, max(room - title - len(sides) * _VALUES, _NAMES))
+        header.resizeSection(2, title)
+        for side in sides:
+            header.resizeSection(side, (room - header.sectionSize(0) - title) // len(sides))
+        self.resizeRowsToContents()
+        self.setFixedHeight(self.verticalHeader().length() + height_around(self))
 
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
         """Follow the theme."""

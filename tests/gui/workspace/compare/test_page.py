@@ -2,7 +2,7 @@ import threading
 
 import msgspec
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 
 from fairdesk.audit.catalogue.method import QuestionKind
@@ -61,7 +61,9 @@ def test_what_is_counted_adds_up(comparing):
 def test_space_checks_another_run(qtbot, comparing):
     view = comparing.compare.runs
     view._list.setFocus()
-    view._list.setCurrentCell(0, 0)
+    view._list.selectionModel().setCurrentIndex(
+        view._list.model().index(0, 0), QItemSelectionModel.SelectionFlag.NoUpdate
+    )
     qtbot.keyClick(view._list, Qt.Key.Key_Space)
     assert view._list.checked() == (1, 2, 3)
     qtbot.waitUntil(lambda: len(view._compared.runs) == 3, timeout=30_000)
