@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 from fairdesk.answers import Question, all_off, pooled
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.document import comparison, pairs
+from fairdesk.document.blocks import Heading
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.kit.keys import keyed, shortcut
 from fairdesk.gui.kit.pages import for_experts, page_head
@@ -223,6 +224,7 @@ class ExamplesPage(RunPage):
         spent = f"{words.capital(words.effort(run))}."
         self._spent.setText(f"{spent} {figures.near_sentence(run)}".rstrip())
         alone = pairs.alone(self._session.spec, run)
-        self._phases.show_blocks([*comparison.phases([run]), alone])
+        title = Heading("Changing one attribute alone")
+        self._phases.show_blocks([*comparison.phases([run]), title, alone])
         self._tell_failure(run, "Run again…", self._session.wishes.run_again.emit)
         self.chart.show_runs([each.id for each in with_examples(self._session.runs)], (run.id,))
