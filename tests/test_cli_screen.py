@@ -406,7 +406,7 @@ def test_the_help_of_each_command_is_at_most_60_lines_with_groups_and_examples(n
     parser = command_parser(name)
     for option in parser.taken:
         assert option in short or not option.startswith("--")
-        _, text = parsing.option_text(name, option)
+        _, text, _ = parsing.option_text(name, option)
         assert "".join(text.split("<")[0].split()) in "".join(whole.split())
     about = parsing.texts()[name]
     named = {

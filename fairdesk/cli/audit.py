@@ -32,13 +32,9 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.cli.parsing import (
     AddParser,
     Parser,
-    add_cluster,
-    add_json,
-    add_seed,
     command,
     option_names,
     options_by_method,
-    whole_number,
 )
 from fairdesk.cli.screen import add_results, show
 from fairdesk.cli.subject import add_subject, subject_of
@@ -71,23 +67,10 @@ PLANS = tuple(kind.value for kind in LIMITS)
 def add_audit(add_parser: AddParser) -> None:
     """Add ``audit``."""
     parser = command(add_parser, "audit", _audit)
-    take = parser.take
     add_subject(parser)
-    take("--protected", action="append", default=[])
-    take("--domain", type=Path)
-    take("--accept-guesses", action="store_true")
-    take("--companions", default="auto")
-    take("--method", choices=METHODS, action="append")
-    take("--mitigate", action="store_true")
-    take("--option", nargs="+", action="extend", default=[])
-    take("--terms", type=Path)
-    take("--bins", action="append", default=[])
-    take("--seconds", type=float)
-    take("--rows", type=int)
-    take("--max-distance", type=float)
-    take("--plausible", action=argparse.BooleanOptionalAction)
-    take("--shards", type=whole_number, default=0)
-    take("--all-pairs", action="store_true")
+    parser.take("--companions", default="auto")
+    parser.take("--method", choices=METHODS, action="append")
+    parser.take("--rows", type=int)
     _add_common(parser)
 
 
@@ -98,12 +81,8 @@ def add_demo(add_parser: AddParser) -> None:
 
 def _add_common(parser: Parser) -> None:
     parser.take("--plan", choices=PLANS)
-    parser.take("--time", type=float)
-    add_seed(parser)
-    parser.take("--out", type=Path, required=True)
-    add_cluster(parser)
-    add_json(parser)
     add_results(parser)
+    parser.take_all()
 
 
 def check_audit(arguments: argparse.Namespace) -> None:

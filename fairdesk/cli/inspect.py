@@ -9,7 +9,7 @@ import msgspec
 from fairdesk.app.plan import AuditPlan
 from fairdesk.audit.plan.spec import Limits
 from fairdesk.audit.runs.inspection import inspect, numbered_ways
-from fairdesk.cli.parsing import AddParser, add_json, command
+from fairdesk.cli.parsing import AddParser, command
 from fairdesk.cli.subject import add_subject, subject_of
 from fairdesk.cli.terminal import print_json, print_lines, spinner, stoppable_worker
 from fairdesk.data.domain.support import AbsentCombination, Support, absent_combinations, written
@@ -21,8 +21,7 @@ def add_inspect(add_parser: AddParser) -> None:
     """Add ``inspect``."""
     parser = command(add_parser, "inspect", _inspect)
     add_subject(parser)
-    parser.take("--protected", action="append", default=[])
-    add_json(parser)
+    parser.take_all("--json")
 
 
 def _inspect(arguments: argparse.Namespace) -> int:

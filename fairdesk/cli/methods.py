@@ -9,7 +9,7 @@ from functools import partial
 
 from fairdesk.audit.catalogue.method import ASSUMPTIONS, PURPOSES, Method
 from fairdesk.audit.catalogue.methods import METHODS, Option, options_of
-from fairdesk.cli.parsing import AddParser, add_json, command
+from fairdesk.cli.parsing import AddParser, command
 from fairdesk.cli.terminal import print_answer
 from fairdesk.wording import words
 
@@ -20,7 +20,7 @@ def add_methods(add_parser: AddParser) -> None:
     """Add ``methods``."""
     parser = command(add_parser, "methods", _methods)
     parser.take("method", nargs="?", choices=METHODS)
-    add_json(parser)
+    parser.take_all("--json")
 
 
 def _methods(arguments: argparse.Namespace) -> int:

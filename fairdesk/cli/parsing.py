@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
+
+import msgspec
 
 from fairdesk.audit.catalogue.methods import METHODS, options_of, parse_options
 from fairdesk.audit.plan.spec import OptionValue
@@ -31,11 +33,11 @@ def texts() -> Mapping[str, Any]:
         return tomllib.load(file)
 
 
-def option_text(command: str, name: str) -> tuple[str, str]:
-    """Return what the value of an option is called, and what it does."""
+def option_text(command: str, name: str) -> tuple[str, str, str]:
+    """Return what the value of an option is called, what it does, and what it takes."""
     options = texts()["options"]
-    metavar, text = options.get(f"{command} {name}") or options[name]
-    return metavar, text
+    metavar, text, *kind = options.get(f"{command} {name}") or options[name]
+    return metavar, text, "".join(kind)
 
 
 def short_or_whole(command: str, actions: Mapping[str, argparse.Action]) -> str:
@@ -107,6 +109,7 @@ class _Formatter(argparse.HelpFormatter):
         return super()._format_action_invocation(action).replace(" [=", "[=")
 
 
+T = TypeVar("T", bound=msgspec.Struct)
 #: The exit code of a wrong command line.
 USAGE = 2
 
@@ -143,7 +146,7 @@ class Parser(argparse.ArgumentParser):
         fill: Mapping[str, str] = MappingProxyType({}),
         **kwargs: Any,  # noqa: ANN401 - argparse's
     ) -> argparse.Action:
-        """Add an argument, of which the help is that of its last name.
+        """Add an argument, of which help and kind are those of its last name.
 
         Parameters
         ----------
@@ -152,13 +155,30 @@ class Parser(argparse.ArgumentParser):
         fill : Mapping[str, str]
             What stands for names in angle brackets in the help.
         """
-        metavar, text = option_text(self.command, names[-1])
+        metavar, text, kind = option_text(self.command, names[-1])
         for name, value in fill.items():
             text = text.replace(f"<{name}>", value)
         named: dict[str, Any] = {"metavar": metavar} if metavar else {}
+        if kind.endswith("!") and names[-1].startswith("-"):
+            named["required"] = True
+        named |= {**KINDS[kind.rstrip("!")], **kwargs}
         text = text.replace("%", "%%")
-        taken = (within or self).add_argument(*names, help=text, **named, **kwargs)
+        taken = (within or self).add_argument(*names, help=text, **named)
         return self.taken.setdefault(names[-1], taken)
+
+    def take_all(self, *more: str) -> None:
+        """Add arguments, and those that the groups of the help name, unless they are there.
+
+        Afterwards `taken` has them in the order of the help.
+        """
+        about = texts()[self.command]
+        groups = (*about.get("groups", ()), *about.get("more", ()))
+        names = (*(name for _, *names in groups for name in names), *more)
+        for name in names:
+            if name not in self.taken:
+                self.take(name)
+        others = [name for name in self.taken if name not in names]
+        self.taken = {name: self.taken[name] for name in (*others, *names)}
 
     def format_help(self) -> str:
         """Return the help, where it is long only what is asked for most."""
@@ -219,6 +239,24 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
+#: What options take, by the names in ``usage.toml``, as `argparse` has it.
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    "": {},
+    "file": {"type": Path},
+    "files": {"type": Path, "action": "append", "default": []},
+    "text": {"default": ""},
+    "texts": {"action": "append", "default": []},
+    "words": {"nargs": "+", "action": "extend", "default": []},
+    "number": {"type": float},
+    "whole": {"type": whole_number, "default": 0},
+    "count": {"type": whole_number},
+    "counts": {"type": whole_number, "action": "append", "default": []},
+    "flag": {"action": "store_true"},
+    "switch": {"action": argparse.BooleanOptionalAction},
+    "json": {"nargs": "?", "const": "auto", "choices": ("auto", "pretty", "lines")},
+}
+
+
 def option_names(method: str) -> tuple[str, ...]:
     """Return the names of a method's options."""
     return tuple(option.name for option in options_of(METHODS[method].options))
@@ -274,26 +312,14 @@ def command(add_parser: AddParser, name: str, perform: Callable[..., int]) -> Pa
     return parser
 
 
-def add_opening(parser: Parser) -> None:
-    """Add what else it takes to open a model."""
-    parser.take("--companion", type=Path, action="append", default=[])
-    parser.take("--trust-model", action="store_true")
-    parser.take("--make-environment", action="store_true")
-
-
-def add_seed(parser: Parser) -> None:
-    """Add ``--seed``."""
-    parser.take("--seed", type=whole_number, default=0)
-
-
-def add_cluster(parser: Parser) -> None:
-    """Add ``--cluster``."""
-    parser.take("--cluster", default="")
-
-
-def add_json(parser: Parser) -> None:
-    """Add ``--json``."""
-    parser.take("--json", nargs="?", const="auto", choices=("auto", "pretty", "lines"))
+def filled(kind: type[T], arguments: argparse.Namespace, **given: object) -> T:
+    """Fill in a question of what is given, and of the arguments that have its fields' names."""
+    own: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in vars(arguments).items()
+        if name in kind.__struct_fields__
+    }
+    return kind(**{**own, **given})
 
 
 class _HelpAll(argparse.Action):

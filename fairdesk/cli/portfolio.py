@@ -24,7 +24,7 @@ from fairdesk.app.portfolio.running import (
 )
 from fairdesk.audit.store.records import RunState
 from fairdesk.cli.audit import add_audit, check_audit, question_of
-from fairdesk.cli.parsing import AddParser, Parser, add_cluster, add_json, command
+from fairdesk.cli.parsing import AddParser, Parser, command
 from fairdesk.cli.terminal import (
     FAILED,
     INTERRUPTED,
@@ -73,7 +73,7 @@ def _parser() -> Parser:
 
     add_audit(add_parser)
     made[0].set_defaults(command="audit")
-    for action in made[0]._actions:  # noqa: SLF001 - argparse lists them nowhere else
+    for action in made[0].taken.values():
         action.required = action.required and action.dest not in _NOT_KEYS
     return made[0]
 
@@ -82,8 +82,8 @@ def _parser() -> Parser:
 def options() -> dict[str, argparse.Action]:
     """Return the options of an audit by the keys of the plan, in the order of their help."""
     return {
-        action.option_strings[0].removeprefix("--"): action
-        for action in _parser()._actions  # noqa: SLF001 - argparse lists them nowhere else
+        name.removeprefix("--"): action
+        for name, action in _parser().taken.items()
         if action.dest not in _NOT_KEYS
     }
 
@@ -230,11 +230,7 @@ def _entries(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 def add_audit_many(add_parser: AddParser) -> None:
     """Add ``audit-many``."""
     parser = command(add_parser, "audit-many", _audit_many)
-    parser.take("plan", type=Path)
-    parser.take("--out", type=Path)
-    parser.take("--overview", action="store_true")
-    add_cluster(parser)
-    add_json(parser)
+    parser.take_all("plan", "--out", "--overview", "--cluster", "--json")
 
 
 def _audit_many(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
@@ -16,12 +15,9 @@ from fairdesk.audit.catalogue.methods import option_named, options_of, parse_opt
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.cli.parsing import (
     AddParser,
-    add_cluster,
-    add_json,
-    add_seed,
     command,
+    filled,
     options_by_method,
-    whole_number,
 )
 from fairdesk.cli.terminal import (
     FAILED,
@@ -56,23 +52,10 @@ _REPAIRS = {name: f"{REPAIR}{name}" for name in ("aequitas", "testsgd")}
 def add_repair(add_parser: AddParser) -> None:
     """Add ``repair``."""
     parser = command(add_parser, "repair", _repair)
-    take = parser.take
-    take("audit", type=Path)
-    take("--method", choices=_REPAIRS, required=True)
-    take("--labels", choices=option_named(options_of(RepairOptions), "labels").choices)
-    take("--option", nargs="+", action="extend", default=[])
-    take("--pairs-of", type=whole_number, action="append", default=[])
-    take("--flagged", action="store_true")
-    take("--rule", type=whole_number)
-    add_seed(parser)
-    take("--seconds", type=float)
-    take("--trial", type=whole_number)
-    take("--provenance", choices=("sidecar", "columns"), default="sidecar")
-    take("--model", type=Path)
-    take("--trust-model", action="store_true")
-    take("--out", type=Path, required=True)
-    add_cluster(parser)
-    add_json(parser)
+    parser.take("--method", choices=_REPAIRS, required=True)
+    parser.take("--labels", choices=option_named(options_of(RepairOptions), "labels").choices)
+    parser.take("--provenance", choices=("sidecar", "columns"), default="sidecar")
+    parser.take_all("--json")
 
 
 def check_repair(arguments: argparse.Namespace) -> None:
@@ -104,16 +87,7 @@ def repair_of(arguments: argparse.Namespace) -> RepairQuestion:
         pairs_of=tuple(dict.fromkeys(arguments.pairs_of)),
         flagged=arguments.flagged,
     )
-    return RepairQuestion(
-        audit=arguments.audit,
-        run=run,
-        out=arguments.out,
-        rule=arguments.rule,
-        trial=arguments.trial,
-        provenance=arguments.provenance,
-        model=arguments.model,
-        trusted=arguments.trust_model,
-    )
+    return filled(RepairQuestion, arguments, run=run, trusted=arguments.trust_model)
 
 
 def _repair(arguments: argparse.Namespace) -> int:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 
 from fairdesk.app.report import ReportQuestion, report, report_parts
 from fairdesk.audit.store.records import Paper, Redaction, Standard, TemplateKey
-from fairdesk.cli.parsing import AddParser, add_json, command
+from fairdesk.cli.parsing import AddParser, command, filled
 from fairdesk.cli.terminal import print_answer, table_lines
 from fairdesk.report.content.choosing import Part
 from fairdesk.report.content.kinds import TEMPLATES
@@ -24,23 +23,12 @@ _PART_HEADS = ("Key", "Shown", "What")
 def add_report(add_parser: AddParser) -> None:
     """Add ``report``."""
     parser = command(add_parser, "report", _report)
-    take = parser.take
-    take("audit", type=Path)
-    take("--template", choices=get_args(TemplateKey), fill={"templates": _templates()})
-    take("--format", choices=get_args(Format), default="pdf")
-    take("--out", type=Path)
-    take("--details", type=Path)
-    take("--logo", type=Path)
-    take("--final", action="store_true")
-    take("--paper", choices=get_args(Paper))
-    take("--redact", choices=get_args(Redaction))
-    take("--standard", choices=get_args(Standard))
-    take("--leave-out", action="append", default=[])
-    take("--add", action="append", default=[])
-    take("--list-parts", action="store_true")
-    take("--sign", type=Path)
-    take("--passphrase-file", type=Path)
-    add_json(parser)
+    parser.take("--template", choices=get_args(TemplateKey), fill={"templates": _templates()})
+    parser.take("--format", choices=get_args(Format), default="pdf")
+    parser.take("--paper", choices=get_args(Paper))
+    parser.take("--redact", choices=get_args(Redaction))
+    parser.take("--standard", choices=get_args(Standard))
+    parser.take_all("--json")
 
 
 def _templates() -> str:
@@ -57,14 +45,11 @@ def check_report(arguments: argparse.Namespace) -> None:
 
 def report_of(arguments: argparse.Namespace) -> ReportQuestion:
     """Make the question of a report."""
-    return ReportQuestion(
-        audit=arguments.audit,
-        out=arguments.out,
+    return filled(
+        ReportQuestion,
+        arguments,
         form=arguments.format,
         changes=changes_of(arguments),
-        details=arguments.details,
-        logo=arguments.logo,
-        final=arguments.final,
         key=arguments.sign,
         passphrase=arguments.passphrase_file,
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from fairdesk.audit.runs.inspection import Subject
-from fairdesk.cli.parsing import Parser, add_opening
+from fairdesk.cli.parsing import Parser, filled
 from fairdesk.data.columns.kinds import as_numbers, format_of
 from fairdesk.data.table import AS_THEY_ARE, ColumnReading
 from fairdesk.errors import SpecError
@@ -18,26 +17,11 @@ from fairdesk.errors import SpecError
 
 def add_subject(parser: Parser) -> None:
     """Add what names the table and the model, and says how they fit together."""
-    take = parser.take
-    take("--data", type=Path, required=True)
-    take("--table", default="")
     which = parser.add_mutually_exclusive_group(required=True)
-    take("--model", within=which, type=Path)
-    label = take("--label", required=True)
-    take("--predictions", within=which, action=_Predictions, label=label, default="")
-    take("--favourable", action="append", required=True)
-    take("--model-favourable", action="append", default=[])
-    take("--map", type=Path)
-    take("--codes", type=Path)
-    take("--prepare", default="")
-    take("--text-column", default="")
-    take("--output", default="")
-    take("--threshold", type=float)
-    for name in ("--numeric", "--categorical", "--text", "--odd-cells", "--mend"):
-        take(name, action="append", default=[])
-    take("--mend-encoding", action="store_true")
-    take("--age-at", type=iso_date)
-    add_opening(parser)
+    parser.take("--model", within=which)
+    label = parser.take("--label", required=True)
+    parser.take("--predictions", within=which, action=_Predictions, label=label)
+    parser.take("--age-at", type=iso_date)
 
 
 class _Predictions(argparse.Action):
@@ -60,26 +44,17 @@ class _Predictions(argparse.Action):
 
 def subject_of(arguments: argparse.Namespace) -> Subject:
     """Name the table and the model."""
-    return Subject(
-        data=arguments.data,
+    return filled(
+        Subject,
+        arguments,
         label=arguments.label or arguments.predictions,
         favourable=" or ".join(arguments.favourable),
-        model=arguments.model,
-        predictions=arguments.predictions,
         model_favourable=" or ".join(arguments.model_favourable) or None,
         companions=tuple(arguments.companion),
-        map=arguments.map,
-        codes=arguments.codes,
-        table=arguments.table,
-        output=arguments.output,
-        threshold=arguments.threshold,
         trusted=arguments.trust_model,
-        make_environment=arguments.make_environment,
         text=arguments.text_column,
         columns=_readings(arguments),
         encoding_mended=arguments.mend_encoding,
-        prepare=arguments.prepare,
-        protected=tuple(getattr(arguments, "protected", ())),
         age_at=arguments.age_at or "",
     )
 

@@ -20,12 +20,8 @@ from fairdesk.audit.verify.reproducing import ReproduceRequest
 from fairdesk.certify.proof.verify.statements import Check
 from fairdesk.cli.parsing import (
     AddParser,
-    add_cluster,
-    add_json,
-    add_opening,
-    add_seed,
     command,
-    whole_number,
+    filled,
 )
 from fairdesk.cli.terminal import (
     FAILED,
@@ -48,36 +44,19 @@ _SPELT = {"trust_certificate": "trust-certificate", "exported": "file"}
 def add_verify(add_parser: AddParser) -> None:
     """Add ``verify``."""
     parser = command(add_parser, "verify", _verify)
-    take = parser.take
-    take("file", type=Path)
-    take("--model", type=Path)
-    add_opening(parser)
-    take("--data", type=Path)
-    take("--table", default="")
     which = parser.add_mutually_exclusive_group()
-    take("--sample", within=which, type=whole_number)
-    take("--all", within=which, action="store_true")
-    take("--seconds", type=float, default=SECONDS, fill={"seconds": f"{SECONDS:g}"})
-    add_seed(parser)
-    take("--manifest", type=Path)
-    take("--trust-certificate", type=Path, action="append", default=[])
-    take("--file", type=Path, action="append", default=[], dest="exported")
-    take("--out", type=Path)
-    add_json(parser)
+    parser.take("--sample", within=which)
+    parser.take("--all", within=which)
+    parser.take("--seconds", default=SECONDS, fill={"seconds": f"{SECONDS:g}"})
+    parser.take("--file", dest="exported")
+    parser.take_all()
 
 
 def add_reproduce(add_parser: AddParser) -> None:
     """Add ``reproduce``."""
     parser = command(add_parser, "reproduce", _reproduce)
-    take = parser.take
-    take("audit", type=Path)
-    take("--data", type=Path, required=True)
-    take("--model", type=Path)
-    add_opening(parser)
-    take("--run", type=whole_number, action="append", default=[])
-    take("--out", type=Path)
-    add_cluster(parser)
-    add_json(parser)
+    parser.take_all("audit", "--data", "--model", "--companion", "--trust-model")
+    parser.take_all("--make-environment", "--run", "--out", "--cluster", "--json")
 
 
 def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckRequest:
@@ -89,18 +68,14 @@ def certificate_request_of(arguments: argparse.Namespace) -> CertificateCheckReq
         arguments.parser.error(
             "the following arguments are required for a proof certificate: --model"
         )
-    return CertificateCheckRequest(
+    return filled(
+        CertificateCheckRequest,
+        arguments,
         certificate=arguments.file,
-        model=arguments.model,
         companions=tuple(arguments.companion),
-        data=arguments.data,
-        table=arguments.table,
         sample=_POINTS if arguments.sample is None else arguments.sample,
-        seconds=arguments.seconds,
-        seed=arguments.seed,
         everything=arguments.all,
         trusted=arguments.trust_model,
-        make_environment=arguments.make_environment,
     )
 
 
@@ -108,31 +83,24 @@ def verify_request_of(arguments: argparse.Namespace) -> VerifyRequest:
     """Name the audit, and what it is checked with."""
     if arguments.table:
         arguments.parser.error("argument --table: an audit records which table it read")
-    return VerifyRequest(
+    return filled(
+        VerifyRequest,
+        arguments,
         audit=arguments.file,
-        data=arguments.data,
-        model=arguments.model,
         companions=tuple(arguments.companion),
-        sample=arguments.sample,
-        seconds=arguments.seconds,
-        seed=arguments.seed,
         everything=arguments.all,
         trusted=arguments.trust_model,
-        make_environment=arguments.make_environment,
     )
 
 
 def reproduce_request_of(arguments: argparse.Namespace) -> ReproduceRequest:
     """Name the audit that is run again, and with what."""
-    return ReproduceRequest(
-        audit=arguments.audit,
-        data=arguments.data,
-        model=arguments.model,
+    return filled(
+        ReproduceRequest,
+        arguments,
         companions=tuple(arguments.companion),
         runs=tuple(dict.fromkeys(arguments.run)),
-        out=arguments.out,
         trusted=arguments.trust_model,
-        make_environment=arguments.make_environment,
     )
 
 
