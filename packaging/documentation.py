@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairdesk.cli.reference import commands_page
+from fairdesk.cli.commands import commands_page
 from fairdesk.files import resources
-from fairdesk.manual.pages import pages
 from fairdesk.manual.places import CONTENTS
+from fairdesk.manual.reference import pages
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig

@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 
 from fairdesk.app.audit import audit
-from fairdesk.app.finished import sample_question
 from fairdesk.app.outputs import AUDIT_FILE
+from fairdesk.app.report import sample_question
 from fairdesk.app.standard import StandardPlan
 from fairdesk.audit.plan.spec import OptionValue
 from fairdesk.audit.store.schema import release

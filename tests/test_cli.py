@@ -36,7 +36,7 @@ from fairdesk.cli import commands, terminal
 from fairdesk.cli import main as cli
 from fairdesk.errors import ReportError, StoreError
 from fairdesk.files import sha256
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.export import exports
 from fairdesk.results.proofs import PairShare
 from fairdesk.samples import samples

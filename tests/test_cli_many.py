@@ -16,9 +16,8 @@ import pytest
 
 from fairdesk.answers import Question
 from fairdesk.app import outputs
-from fairdesk.app.portfolio import running
-from fairdesk.app.portfolio.overview import FILES, Overview
-from fairdesk.app.portfolio.running import LEDGER, standings
+from fairdesk.app import portfolio as running
+from fairdesk.app.portfolio import FILES, LEDGER, Overview, standings
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.audit.store.store import Store
 from fairdesk.audit.worker.client import Worker

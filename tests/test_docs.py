@@ -19,15 +19,14 @@ import msgspec
 import pytest
 
 from fairdesk.audit.catalogue.methods import METHODS, options_of
-from fairdesk.cli.commands import parse
+from fairdesk.cli.commands import commands_page, parse
 from fairdesk.cli.main import main
 from fairdesk.cli.parsing import USAGE
-from fairdesk.cli.reference import commands_page
 from fairdesk.cli.terminal import CONDITION_MET, FAILED, INTERRUPTED, NOT_MEASURED, PARTLY
 from fairdesk.document.blocks import Report
 from fairdesk.manual import reference
-from fairdesk.manual.pages import pages
 from fairdesk.manual.places import CONTENTS
+from fairdesk.manual.reference import pages
 from fairdesk.models.model import Mapping
 from fairdesk.report.content.passages import passages
 from fairdesk.report.provenance.manifest import Manifest

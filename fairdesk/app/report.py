@@ -9,6 +9,9 @@ from typing import Any
 
 import msgspec
 
+from fairdesk.app.audit import Question
+from fairdesk.app.standard import StandardPlan
+from fairdesk.audit.runs.inspection import Subject
 from fairdesk.audit.store.records import Categories, Choice, Details
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import ReportError, StoreError
@@ -16,9 +19,10 @@ from fairdesk.report.content.choosing import Part, parts
 from fairdesk.report.content.choosing import check as check_parts
 from fairdesk.report.content.fields import LABELS, read_details, read_logo
 from fairdesk.report.content.status import check_final, mark_final, standing
-from fairdesk.report.document import Format, Written, whole_report, write_report
+from fairdesk.report.document import Format, Written, whole_report, write_pdf, write_report
 from fairdesk.report.provenance.signing import Key, open_key, read_key
 from fairdesk.report.writing import check_place
+from fairdesk.samples import Sample, own_finished
 
 
 class ReportQuestion(msgspec.Struct, frozen=True):
@@ -161,3 +165,37 @@ def _signing_key(key: Path, passphrase: Path | None) -> Key:
                 remedy="Give a text file whose first line is the passphrase.",
             ) from error
     return open_key(read_key(key), word)
+
+
+def sample_question(sample: Sample) -> Question:
+    """Return the question of a full audit of a sample and its first model."""
+    return Question(
+        Subject(
+            data=sample.data_path,
+            model=sample.model_path(sample.models[0]),
+            label=sample.label,
+            favourable=sample.favourable,
+        ),
+        protected=sample.protected,
+        runs=(),
+        title=sample.title,
+        person=sample.person,
+        standard=StandardPlan(options={"maft": sample.options}),
+    )
+
+
+def finished_report(sample: Sample) -> Path:
+    """Return the report of the user's copy of a finished audit, made where there is none.
+
+    The audit is only read.
+
+    Raises
+    ------
+    FairDeskError
+        When it cannot be made.
+    """
+    report = sample.finished_report
+    if not report.is_file():
+        with Store.read(own_finished(sample)) as store:
+            write_pdf(store, report)
+    return report

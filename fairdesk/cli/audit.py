@@ -12,7 +12,7 @@ import msgspec
 
 from fairdesk.answers import decision_tables, misfit_sentence
 from fairdesk.app.audit import Outcome, Question, audit, plan_of
-from fairdesk.app.finished import sample_question
+from fairdesk.app.report import sample_question
 from fairdesk.app.standard import LIMITS, PlanKind, StandardPlan
 from fairdesk.audit.catalogue.method import BEFORE
 from fairdesk.audit.catalogue.methods import METHODS, parse_options
@@ -50,8 +50,9 @@ from fairdesk.cli.terminal import (
 )
 from fairdesk.data.domain.support import CompanionChoice, CompanionValues, written
 from fairdesk.errors import SpecError, concerning
-from fairdesk.results.individual import AuditStudy, ComparedRows, Share
-from fairdesk.results.proofs import Proven, ProvenRates
+from fairdesk.results.events import Metric
+from fairdesk.results.individual import AuditStudy, ComparedRows
+from fairdesk.results.proofs import ProvenRates
 from fairdesk.results.subgroups import RuleSearchSummary, RuleSet
 from fairdesk.samples import samples
 from fairdesk.wording import figures, words
@@ -283,14 +284,11 @@ def _figures(outcome: Outcome) -> dict[str, object]:
 
 
 def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
-    share = figures.share_of_domain(run.figures)
-    proven = proof_words.proven_of(run.figures)
-    of_people = proof_words.proven_of(run.figures, "people")
+    """Return what is measured by a run; a kind of figure that it has not is left out."""
+    spec, measured = outcome.spec, run.figures
     return {
         "method": run.spec.method,
-        "found": run.found,
-        "tried": run.tried,
-        "queries": run.queries,
+        **_picked(run, ("found", "tried", "queries")),
         "seconds": sum(each for phase, each in run.seconds.items() if phase not in BEFORE),
         "global_seconds": run.seconds.get("global", 0.0),
         "local_seconds": run.seconds.get("local", 0.0),
@@ -298,58 +296,62 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "message": run.message or outcome.trouble,
         "seed": run.spec.seed,
         "options": parse_options(run.spec.method, run.spec.options),
-        "alone": dict(
-            zip(words.protected_names(outcome.spec.domain), run.sufficient_alone, strict=True)
-        ),
+        "alone": dict(zip(words.protected_names(spec.domain), run.sufficient_alone, strict=True)),
         "rejected": run.rejected,
-        **_comparison_figures(outcome.spec, run),
-        **({} if share is None else _share_figures(share)),
-        **({} if proven is None else _proven_figures(proven)),
+        **_comparison_figures(spec, measured),
+        **_picked(figures.share_of_domain(measured), _SHARE),
+        **_picked(proof_words.proven_of(measured), _PROVEN),
         **_plausible_figures(outcome.plausible.get(run.id)),
         **_queries_a_pair(run),
-        **({} if of_people is None else _population_figures(outcome, run, of_people)),
-        **_neighbourhood_figures(run),
-        **_rate_figures(outcome.spec, run),
-        **_rule_figures(outcome.spec, run),
-        "figures": run.figures,
+        **_population_figures(outcome, measured),
+        **_neighbourhood_figures(measured),
+        **_rate_figures(spec, measured),
+        **_rule_figures(spec, measured),
+        "figures": measured,
     }
 
 
-def _comparison_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
+#: What is printed of figures, by the names of their fields.
+_COMPARED = (
+    *("attributes", "comparison", "n_rows", "compared", "unsupported", "hits", "losses", "gains"),
+)
+_SHARE = ("estimate", "low", "high", "anytime_low", "anytime_high", "confidence", "exhaustive")
+_VERDICTS = ("certified", "falsified", "undecided")
+_PROVEN = (
+    *(*_VERDICTS, "seconds", "boxes", "exact", "margin"),
+    *("total", "certified_people", "falsified_people", "estimated"),
+)
+_RULE = (
+    *("score", "phi_in", "phi_out", "margin", "support"),
+    *("low", "high", "p", "outcome", "leader"),
+)
+
+
+def _picked(figure: object, names: Sequence[str], before: str = "") -> dict[str, object]:
+    """Return fields of a figure, each with a text before its name; without a figure nothing."""
+    return {} if figure is None else {before + name: getattr(figure, name) for name in names}
+
+
+def _comparison_figures(spec: AuditSpec, measured: Sequence[Metric]) -> dict[str, object]:
     """Return the rows whose decision changes, by comparison, and the rates of audit studies."""
-    compared = [each for each in run.figures if isinstance(each, ComparedRows)]
-    studies = [each for each in run.figures if isinstance(each, AuditStudy)]
-    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
-    counts = ("attributes", "comparison", "n_rows", "compared", "unsupported")
-    changes = ("hits", "losses", "gains")
-    return {
-        **(
-            {
-                "compared_rows": [
-                    {name: getattr(each, name) for name in (*counts, *changes)} for each in compared
-                ]
-            }
-            if compared
-            else {}
-        ),
-        **(
-            {
-                "audit_study": {
-                    each.attribute: {
-                        "rows": each.n_rows,
-                        "selected": each.actual,
-                        "selected_as": {
-                            attributes[each.attribute].text(value.code): value.favourable
-                            for value in each.values
-                        },
-                    }
-                    for each in studies
-                }
-            }
-            if studies
-            else {}
-        ),
+    compared = [_picked(each, _COMPARED) for each in measured if isinstance(each, ComparedRows)]
+    studies = {
+        each.attribute: {
+            "rows": each.n_rows,
+            "selected": each.actual,
+            "selected_as": {
+                _text(spec, each.attribute, value.code): value.favourable for value in each.values
+            },
+        }
+        for each in measured
+        if isinstance(each, AuditStudy)
     }
+    found: dict[str, object] = {"compared_rows": compared, "audit_study": studies}
+    return {name: each for name, each in found.items() if each}
+
+
+def _text(spec: AuditSpec, attribute: str, code: float) -> str:
+    return spec.domain.attributes[spec.domain.names.index(attribute)].text(code)
 
 
 def _queries_a_pair(run: RunRecord) -> dict[str, object]:
@@ -373,9 +375,7 @@ def _plausible_figures(share: PlausibleShare | None) -> dict[str, object]:
         "plausible": share.plausible / share.compared,
         "plausible_pairs": share.plausible,
         "plausible_shown": share.plausible_shown / share.shown,
-        "plausible_held_out": share.reference.held_out,
-        "plausible_uniform": share.reference.uniform,
-        "plausible_by_distance": share.reference.by_distance,
+        **_picked(share.reference, ("held_out", "uniform", "by_distance"), "plausible_"),
         # as it is published, in per cent
         "atn": 100 * share.atn,
         "atn_rows": 100 * share.atn_rows,
@@ -383,75 +383,51 @@ def _plausible_figures(share: PlausibleShare | None) -> dict[str, object]:
     }
 
 
-def _share_figures(share: Share) -> dict[str, object]:
-    """Return the share of the domain by the names of its fields."""
-    names = ("estimate", "low", "high", "anytime_low", "anytime_high", "confidence", "exhaustive")
-    return {name: getattr(share, name) for name in names}
-
-
-def _proven_figures(proven: Proven) -> dict[str, object]:
-    """Return what is proven of the domain by the names of its fields."""
-    names = ("certified", "falsified", "undecided", "seconds", "boxes", "exact", "margin")
-    counts = ("total", "certified_people", "falsified_people")
-    return {name: getattr(proven, name) for name in (*names, *counts, "estimated")}
-
-
-def _population_figures(outcome: Outcome, run: RunRecord, proven: Proven) -> dict[str, object]:
+def _population_figures(outcome: Outcome, measured: Sequence[Metric]) -> dict[str, object]:
     """Return what is proven of the population; why not, where its model does not fit the data."""
-    if unfit := misfit_sentence(outcome.spec, run.figures, decision_tables(outcome.runs)):
+    proven = proof_words.proven_of(measured, "people")
+    if proven and (unfit := misfit_sentence(outcome.spec, measured, decision_tables(outcome.runs))):
         return {"population_misfit": unfit}
-    names = ("certified", "falsified", "undecided")
-    return {f"population_{name}": getattr(proven, name) for name in names}
+    return _picked(proven, _VERDICTS, "population_")
 
 
-def _neighbourhood_figures(run: RunRecord) -> dict[str, object]:
+def _neighbourhood_figures(measured: Sequence[Metric]) -> dict[str, object]:
     """Return how many data rows are decided with their neighbours."""
-    found = neighbourhoods_of(run.figures)
-    if found is None:
-        return {}
-    names = ("certified", "falsified", "undecided", "changed", "reach", "together", "flipped")
-    return {"rows": found.rows, **{f"rows_{name}": getattr(found, name) for name in names}}
+    found = neighbourhoods_of(measured)
+    more = ("changed", "reach", "together", "flipped")
+    return {**_picked(found, ("rows",)), **_picked(found, (*_VERDICTS, *more), "rows_")}
 
 
-def _rate_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
+def _rate_figures(spec: AuditSpec, measured: Sequence[Metric]) -> dict[str, object]:
     """Return the proven rates of groups, by attribute and value, and their ratios."""
-    found = [each for each in run.figures if isinstance(each, ProvenRates)]
-    if not found:
-        return {}
-    attributes = dict(zip(spec.domain.names, spec.domain.attributes, strict=True))
-
-    def of_groups(end: str) -> dict[str, dict[str, float]]:
-        return {
-            rates.attribute: {
-                attributes[rates.attribute].text(each.code): getattr(each, end)
-                for each in rates.groups
+    found = [each for each in measured if isinstance(each, ProvenRates)]
+    rates = {
+        f"rate_{end}": {
+            each.attribute: {
+                _text(spec, each.attribute, group.code): getattr(group, end)
+                for group in each.groups
             }
-            for rates in found
+            for each in found
         }
-
-    return {
-        "rate_low": of_groups("low"),
-        "rate_high": of_groups("high"),
-        "impact_ratio_low": {each.attribute: each.ratio_low for each in found},
-        "impact_ratio_high": {each.attribute: each.ratio_high for each in found},
+        for end in ("low", "high")
     }
+    ratios = {
+        f"impact_ratio_{end}": {each.attribute: getattr(each, f"ratio_{end}") for each in found}
+        for end in ("low", "high")
+    }
+    return {**rates, **ratios} if found else {}
 
 
-def _rule_figures(spec: AuditSpec, run: RunRecord) -> dict[str, object]:
+def _rule_figures(spec: AuditSpec, measured: Sequence[Metric]) -> dict[str, object]:
     """Return the rule sets that a search for groups examined, the highest score first."""
-    mined = [each for each in run.figures if isinstance(each, RuleSearchSummary)]
+    mined = [each.rule_sets for each in measured if isinstance(each, RuleSearchSummary)]
     if not mined:
         return {}
-    names = ("score", "phi_in", "phi_out", "margin", "support", "low", "high", "p", "outcome")
+    sets = [each for each in measured if isinstance(each, RuleSet)]
     return {
         # every outcome has the same
-        "n_subgroups": max(each.rule_sets for each in mined),
+        "n_subgroups": max(mined),
         "subgroups": [
-            {
-                "rule": rule_phrase(spec, each.conditions),
-                **{name: getattr(each, name) for name in (*names, "leader")},
-            }
-            for each in run.figures
-            if isinstance(each, RuleSet)
+            {"rule": rule_phrase(spec, each.conditions), **_picked(each, _RULE)} for each in sets
         ],
     }

@@ -12,13 +12,13 @@ from typing import cast
 
 from fairdesk import __version__
 from fairdesk.cli.audit import add_audit, add_demo, check_audit
-from fairdesk.cli.inspect import add_inspect
 from fairdesk.cli.methods import add_methods
-from fairdesk.cli.parsing import AddParser, Parser, texts
-from fairdesk.cli.portfolio import add_audit_many
+from fairdesk.cli.parsing import AddParser, Parser, texts, whole_number
+from fairdesk.cli.portfolio import NAME, add_audit_many, flags, options, repeats
 from fairdesk.cli.repair import add_repair, check_repair
 from fairdesk.cli.report import add_report, check_report
 from fairdesk.cli.screen import add_show
+from fairdesk.cli.subject import add_inspect
 from fairdesk.cli.terminal import FAILED, complain, sigterm_as_ctrl_c
 from fairdesk.cli.verify import add_reproduce, add_verify
 from fairdesk.errors import FairDeskError, TrustRequiredError
@@ -133,3 +133,38 @@ def _log_file() -> Iterator[Path | None]:
     finally:
         logger.removeHandler(handler)
         handler.close()
+
+
+def commands_page() -> str:
+    """Return the help of all commands, as Markdown, for the page of the command line."""
+    made: dict[str, Parser] = {}
+
+    def add_parser(name: str, **_about: object) -> Parser:
+        made[name] = Parser(prog=f"fairdesk {name}")
+        return made[name]
+
+    for add in COMMANDS:
+        add(add_parser)
+    return "\n".join(
+        f"## fairdesk {name} {{ #{name} }}\n\n```text\n{each.whole_help()}```\n"
+        + (_plan_keys() if name == "audit-many" else "")
+        for name, each in made.items()
+    )
+
+
+def _plan_keys() -> str:
+    """Return a table of the keys of a plan, made of the options of an audit."""
+    from fairdesk.manual.reference import plain, table  # noqa: PLC0415 - only the page needs it
+
+    named = (f"`{NAME}`", "text", "its title, and the name of its folder; by default the model’s")
+    rows = [(f"`{key}`", _kind(each), plain(each.help or "")) for key, each in options().items()]
+    return f"\n### Keys of a plan\n\n{table(('Key', 'Value', 'Meaning'), [named, *rows])}"
+
+
+def _kind(action: argparse.Action) -> str:
+    """Say what a key's value is."""
+    if flags(action):
+        return "true or false"
+    if repeats(action):
+        return "text or list"
+    return "number" if action.type in (int, float, whole_number) else "text"

@@ -60,7 +60,7 @@ def _open_window(file: str | None) -> int:
 
 def _commands_page() -> str:
     # it loads all commands, and is asked for with the help only
-    from fairdesk.cli.reference import commands_page  # noqa: PLC0415
+    from fairdesk.cli.commands import commands_page  # noqa: PLC0415
 
     return commands_page()
 

@@ -14,13 +14,15 @@ from typing import NamedTuple, NoReturn
 import msgspec
 
 from fairdesk.app.outputs import make_folder
-from fairdesk.app.portfolio.overview import Overview, overview, write_overview
-from fairdesk.app.portfolio.running import (
+from fairdesk.app.portfolio import (
     Entry,
+    Overview,
     Standing,
     StoppableWorker,
+    overview,
     run_portfolio,
     standings,
+    write_overview,
 )
 from fairdesk.audit.store.records import RunState
 from fairdesk.cli.audit import add_audit, check_audit, question_of

@@ -13,7 +13,7 @@ from fairdesk.audit.store.records import Paper, Redaction, Standard, TemplateKey
 from fairdesk.cli.parsing import AddParser, command, filled
 from fairdesk.cli.terminal import print_answer, table_lines
 from fairdesk.report.content.choosing import Part
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.document import Format, Written
 from fairdesk.wording import words
 

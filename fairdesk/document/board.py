@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fairdesk.answers import Observed, best_shares, decision_tables
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import LogEntry, RunRecord, RunState
-from fairdesk.charts.kinds.dumbbell import Dumbbell, Rate, Selected
+from fairdesk.charts.kinds.gaps import Dumbbell, Rate, Selected
 from fairdesk.document.answers import answers, headline
 from fairdesk.document.blocks import Board, Chart, Listed, Tile, chart_block
 from fairdesk.groups.options import FOUR_FIFTHS

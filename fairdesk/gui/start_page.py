@@ -136,7 +136,7 @@ class SampleCard(Card):
 
         def make() -> Path:
             # it brings the numeric libraries with it
-            from fairdesk.app.finished import finished_report  # noqa: PLC0415
+            from fairdesk.app.report import finished_report  # noqa: PLC0415
 
             return finished_report(self._sample)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import get_args
 
 import msgspec
@@ -16,12 +17,14 @@ from fairdesk.audit.plan.spec import AuditSpec, Limits, RunSpec
 from fairdesk.audit.store.records import Details
 from fairdesk.certify.proof.certificate import Header
 from fairdesk.document.blocks import Report
-from fairdesk.manual.places import option_place
+from fairdesk.files import documentation
+from fairdesk.manual import choosing
+from fairdesk.manual.places import CHOICE, CONTENTS, option_place
 from fairdesk.models.model import Mapping, ModelCard
 from fairdesk.report.content.fields import FORM
-from fairdesk.report.content.kinds import TEMPLATES
-from fairdesk.report.content.passages import passages
+from fairdesk.report.content.passages import TEMPLATES, passages
 from fairdesk.report.provenance.manifest import Manifest
+from fairdesk.report.render.html import formula
 from fairdesk.results.events import Metric
 
 
@@ -274,3 +277,43 @@ def _method(method: Method) -> str:
 
 def _anchor(method: Method, option: Option) -> str:
     return option_place(method.key, option.name).partition("#")[2]
+
+
+def pages(commands: str, draw: Callable[[str, str], str] = formula) -> dict[str, str]:
+    """Return the pages by their places, in the order of the contents.
+
+    Parameters
+    ----------
+    commands : str
+        What the page of the command line shows of the commands.
+    draw : callable
+        Draws a formula, given its key and what it says in words; MathML unless given.
+    """
+    made = {
+        CHOICE: {"questions": choosing.questions_page(), "sources": choosing.sources_page()},
+        "reference/methods.md": {"overview": overview(), "methods": methods()},
+        "reference/figures.md": {"figures": figures(draw)},
+        "reference/limits.md": {"limits": limits()},
+        "reference/command-line.md": {"commands": commands},
+        "reference/file-formats.md": {"unopened": unopened()},
+        "reference/json.md": members(),
+    }
+    folder = documentation()
+    return {
+        place: _filled(folder / f"{place}.in", made[place])
+        if place in made
+        else (folder / place).read_text(encoding="utf-8")
+        for chapter in CONTENTS
+        for place in chapter.pages
+    }
+
+
+def _filled(path: Path, parts: dict[str, str]) -> str:
+    """Put parts into the places of a page: lines like ``<!-- methods -->``."""
+    text = path.read_text(encoding="utf-8")
+    for name, part in parts.items():
+        before, place, after = text.partition(f"<!-- {name} -->")
+        if not place:
+            raise ValueError(f"{path.name} has no place for “{name}”")
+        text = before + part + after
+    return text

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -18,16 +18,17 @@ from fairdesk.answers import Answer
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import Choice, RunRecord
 from fairdesk.audit.store.store import Store
+from fairdesk.charts import svg
+from fairdesk.charts.shapes import LEAD, Laid, Paper, extent
 from fairdesk.document.answers import headline
-from fairdesk.document.blocks import Callout, Fact, Report, Section
+from fairdesk.document.blocks import Block, Callout, Chart, Fact, Report, Section
 from fairdesk.document.board import board, unsettled
 from fairdesk.errors import FairDeskError, ReportError
 from fairdesk.files import sha256
-from fairdesk.report import appendix, legal
 from fairdesk.report.content import redaction
-from fairdesk.report.content.choosing import chosen, settled
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.choosing import APPENDIX, chosen, settled, with_appendix
 from fairdesk.report.content.material import Gathered, Made, Material, about_groups, gather
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.content.status import Status, obstacles, standing
 from fairdesk.report.provenance import evidence
@@ -35,7 +36,6 @@ from fairdesk.report.provenance.manifest import manifest, sidecar
 from fairdesk.report.provenance.signing import SUFFIX, Key
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages
-from fairdesk.report.render.drawing import with_drawings
 from fairdesk.report.render.html import structured
 from fairdesk.report.render.logo import check_logo
 from fairdesk.report.sections import (
@@ -75,7 +75,7 @@ _MAKERS: dict[str, Callable[[Material], Section]] = {
     "limits": methods_and_formulas.limits,
     "formulas": methods_and_formulas.formulas,
     "evidence": methods_and_formulas.appendix,
-    "rules": legal.section,
+    "rules": forms.rules,
     "sign-off": system.sign_off,
 }
 
@@ -271,7 +271,7 @@ def make_report(store: Store, choice: Choice | None = None) -> Report:
     with naming(material.shown.name):
         report = _whole(store, material)
         kept = chosen(report, choice, _dropped(material))
-        kept = appendix.with_appendix(kept, omitted=appendix.KEY in choice.left_out)
+        kept = with_appendix(kept, omitted=APPENDIX in choice.left_out)
         return with_drawings(_saying_so(kept))
 
 
@@ -483,3 +483,64 @@ def _compared_by(spec: AuditSpec) -> str:
         for i in domain.texts.tolist()
     ]
     return words.joined([*map(words.quoted, words.grouping_names(domain)), *texts])
+
+
+#: The width of every chart: the text width of the report's page.
+WIDTH = 460.0
+
+
+def paper(width: float = WIDTH) -> Paper:
+    """Return what charts are laid out on."""
+    return Paper(width, LEAD, lambda text, size, bold: extent(text, size, bold=bold))
+
+
+class Shown(Protocol):
+    """A chart of the kit."""
+
+    def alt(self) -> str:
+        """Tell it in words."""
+
+    def lay_out(self, paper: Paper) -> Laid:
+        """Put everything in its place."""
+
+
+class Picture(NamedTuple):
+    """A chart: its SVG, and the same in words."""
+
+    svg: str
+    alt: str
+
+
+def with_drawings(report: Report) -> Report:
+    """Return a report whose charts are drawn for its page."""
+    board = report.board
+    if board is not None and board.chart is not None:
+        board = msgspec.structs.replace(board, chart=_drawn_chart(board.chart, WIDTH))
+    return msgspec.structs.replace(
+        report,
+        board=board,
+        sections=tuple(
+            msgspec.structs.replace(section, blocks=tuple(map(_drawn_block, section.blocks)))
+            for section in report.sections
+        ),
+    )
+
+
+def _drawn_block(block: Block) -> Block:
+    match block:
+        case Chart():
+            return _drawn_chart(block, WIDTH)
+    return block
+
+
+def _drawn_chart(chart: Chart, width: float) -> Chart:
+    if chart.drawing is None:
+        return chart
+    picture = drawn(chart.drawing, chart.alt, width)
+    return msgspec.structs.replace(chart, drawing=None, svg=picture.svg)
+
+
+def drawn(chart: Shown, alt: str = "", width: float = WIDTH) -> Picture:
+    """Draw a chart; ``alt`` says it in other words than its own."""
+    laid, described = chart.lay_out(paper(width)), alt or chart.alt()
+    return Picture(svg.document(width, laid.height, svg.drawn(laid.shapes), described), described)

@@ -16,7 +16,7 @@ import pytest
 
 from fairdesk import files
 from fairdesk import samples as samples_module
-from fairdesk.app import finished
+from fairdesk.app import report as finished
 from fairdesk.app.standard import standard_runs
 from fairdesk.audit.runs.inspection import reopen
 from fairdesk.audit.store.records import PairQuery

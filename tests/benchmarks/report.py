@@ -21,7 +21,7 @@ import msgspec
 from fairdesk.audit.store.records import TemplateKey
 from fairdesk.audit.store.store import Store
 from fairdesk.document.blocks import Report, Section, Text
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.document import make_report
 from fairdesk.report.render import html
 from fairdesk.report.render import pdf as pages

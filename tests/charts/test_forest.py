@@ -5,8 +5,8 @@ import pytest
 from fairdesk.charts.groups import describe
 from fairdesk.charts.kinds.forest import Forest, Ratio, Ratios
 from fairdesk.charts.shapes import Box, Disc, Marked, Path, Tint, Words
-from fairdesk.report.render.drawing import WIDTH
-from fairdesk.report.render.drawing import drawn as on_page
+from fairdesk.report.document import WIDTH
+from fairdesk.report.document import drawn as on_page
 from fairdesk.wording.groups.tables import rate_of
 from tests import phrases
 from tests.charts.reading import PAPER, laid, paper, shapes, texts

@@ -5,7 +5,7 @@ import pytest
 
 from fairdesk.charts.kinds.lines import Drawing, Line, Mark, growing
 from fairdesk.charts.shapes import Box, Disc, Path, Words
-from fairdesk.report.render.drawing import drawn
+from fairdesk.report.document import drawn
 from tests.charts.reading import PAPER, shapes, texts
 
 

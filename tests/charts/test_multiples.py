@@ -3,8 +3,7 @@
 import pytest
 
 from fairdesk.charts.kinds.bars import Counts
-from fairdesk.charts.kinds.shares import ShareBar, ShareBars
-from fairdesk.charts.multiples import Multiples, Panel, on_one_scale
+from fairdesk.charts.kinds.shares import Multiples, Panel, ShareBar, ShareBars, on_one_scale
 from fairdesk.charts.shapes import Box, Path, Words
 from tests.charts.reading import PAPER, shapes, texts
 

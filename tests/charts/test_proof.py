@@ -3,7 +3,7 @@
 from fractions import Fraction
 
 from fairdesk.charts.kinds.proof import Guess, Space, Spaces
-from fairdesk.report.render.drawing import drawn
+from fairdesk.report.document import drawn
 from tests import phrases
 from tests.charts.reading import PAPER, texts
 

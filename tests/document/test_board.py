@@ -12,7 +12,7 @@ from fairdesk.charts.shapes import Words
 from fairdesk.document.blocks import Report
 from fairdesk.document.board import board, fraction, people, unsettled
 from fairdesk.models.inputs.input_check import ASSUMED
-from fairdesk.report.render.drawing import with_drawings
+from fairdesk.report.document import with_drawings
 from fairdesk.results.individual import AuditStudy, ChangeSplit, StudiedValue
 from tests import phrases
 from tests.charts.test_forest import PAPER

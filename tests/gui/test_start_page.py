@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
 
-from fairdesk.app import finished
+from fairdesk.app import report
 from fairdesk.audit.sandbox import kernel_cache
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.start_page import RecentCard, StartPage
@@ -59,7 +59,7 @@ def test_its_report_is_made_in_sight_and_shown(qtbot, page, monkeypatch):
         go.wait(10)
         return sample.finished_report
 
-    monkeypatch.setattr(finished, "finished_report", finished_report)
+    monkeypatch.setattr(report, "finished_report", finished_report)
     card, other = page.samples[SAMPLE.key], page.samples[samples()[1].key]
     press(qtbot, card.report)
     assert card.busy.isVisible()
@@ -78,7 +78,7 @@ def test_a_report_that_cannot_be_made_is_told(qtbot, page, monkeypatch):
     def fail(_sample):
         raise FairDeskError("Alas, no report.")
 
-    monkeypatch.setattr(finished, "finished_report", fail)
+    monkeypatch.setattr(report, "finished_report", fail)
     press(qtbot, page.samples[SAMPLE.key].report)
     qtbot.waitUntil(page.banner.isVisible)
     assert "Alas" in page.banner.accessibleName()

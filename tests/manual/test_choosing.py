@@ -5,8 +5,8 @@ import pytest
 from fairdesk.audit.catalogue.methods import METHODS
 from fairdesk.manual.choosing import choosing
 from fairdesk.manual.html import rendered
-from fairdesk.manual.pages import pages
 from fairdesk.manual.places import CHOICE, FIGURES
+from fairdesk.manual.reference import pages
 
 TREE = choosing()
 

@@ -6,10 +6,10 @@ from posixpath import dirname, join, normpath
 import pytest
 from markdown.extensions.toc import slugify
 
-from fairdesk.cli.reference import commands_page
+from fairdesk.cli.commands import commands_page
 from fairdesk.manual.html import rendered, search, slug
-from fairdesk.manual.pages import pages
 from fairdesk.manual.places import TERMS
+from fairdesk.manual.reference import pages
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from fairdesk.document.blocks import (
     Statement,
     Text,
 )
-from fairdesk.report.render.drawing import drawn
+from fairdesk.report.document import drawn
 from tests import phrases
 
 #: A word in each script that the report's own fonts draw, by the script's name.

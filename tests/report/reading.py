@@ -5,7 +5,7 @@ import re
 import msgspec
 
 from fairdesk.document.blocks import Facts, Heading
-from fairdesk.report import appendix
+from fairdesk.report.content import choosing
 from fairdesk.report.document import make_report
 from tests import phrases
 
@@ -60,7 +60,7 @@ def whole_section(report, key):
     """Return a section by its key, with what of it is in the appendix behind it."""
     section = section_of(report, key)
     blocks, mine = [*section.blocks], False
-    for block in next((e.blocks for e in report.sections if e.key == appendix.KEY), ()):
+    for block in next((e.blocks for e in report.sections if e.key == choosing.APPENDIX), ()):
         if isinstance(block, Heading):
             mine = block.text.startswith(section.title)
         if mine:

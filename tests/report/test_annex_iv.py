@@ -10,7 +10,7 @@ from fairdesk.audit.store.records import Choice
 from fairdesk.audit.store.store import Store
 from fairdesk.data.formats.reading import read_table
 from fairdesk.report.content.fields import fields_of
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.content.status import mark_final
 from fairdesk.report.document import make_report, summarised
 from tests import phrases

@@ -10,11 +10,10 @@ import pytest
 
 import fairdesk
 from fairdesk.audit.store.records import TemplateKey
-from fairdesk.report import legal
-from fairdesk.report.content.kinds import TEMPLATES
-from fairdesk.report.legal import note, notes, rules
+from fairdesk.report.content import passages as legal
+from fairdesk.report.content.passages import TEMPLATES, note, notes, rules
 
-FOLDER = Path(legal.__file__).parent
+FOLDER = Path(fairdesk.__file__).parent / "report" / "legal"
 SOURCE = Path(fairdesk.__file__).parent
 WANTED = {
     *("ll144-2023-07", "eeoc-1978", "eu-ai-act-2024", "eu-omnibus-2026", "iso-tr-24027-2021"),

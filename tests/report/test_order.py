@@ -13,7 +13,7 @@ from fairdesk.data.formats.reading import read_table
 from fairdesk.data.table import ColumnReading
 from fairdesk.models.model import How
 from fairdesk.report.content.fields import FIELDS
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.document import make_report
 from fairdesk.report.provenance.evidence import command
 from fairdesk.wording import words

@@ -18,7 +18,7 @@ from fairdesk.cli.commands import parse
 from fairdesk.cli.repair import repair_of
 from fairdesk.data.formats.reading import read_table
 from fairdesk.models.model import Companion, Mapping
-from fairdesk.report.appendix import KEY
+from fairdesk.report.content.choosing import APPENDIX
 from fairdesk.report.content.material import Material, gather
 from fairdesk.report.document import make_report
 from fairdesk.report.provenance import evidence
@@ -245,7 +245,7 @@ def test_commands_that_differ_in_their_method_are_printed_once_with_what_differs
     with people_store(tmp_path) as store:
         for run in (RunSpec("uniform", {"samples": 100}), RunSpec("maft", seed=3)):
             store.end_run(store.begin_run(run), "done")
-        whole = [each.text for each in blocks_of(section_of(make_report(store), KEY), "Code")]
+        whole = [each.text for each in blocks_of(section_of(make_report(store), APPENDIX), "Code")]
         first, _ = evidence.commands(store.spec, store.runs(), mapped=True)
     assert whole[0] == first
     assert whole[1] == "--method maft \\\n  --seed 3"

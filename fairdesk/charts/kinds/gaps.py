@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from fairdesk.charts.shapes import (
     Box,
+    Disc,
     Frame,
     Laid,
     Marked,
@@ -164,3 +165,115 @@ class Gaps:
             yield from mark(x, y, half, (_OWN, _OTHERS)[place], self.evidence, square=place == 1)
             yield Words(x + 0.7 * paper.lead, y, text)
             x += paper.extent(text) + 2.3 * paper.lead
+
+
+#: Half the size of a mark, and of an interval's ends, by the height of a line of type.
+_SIGN, _END = 0.3, 0.2
+#: The colours of the records and of the model.
+_RECORDS, _MODEL = "undecided", "series 0"
+
+
+class Rate(NamedTuple):
+    """A selection rate with its 95 % interval, each from 0 to 1."""
+
+    at: float
+    low: float
+    high: float
+
+    @property
+    def text(self) -> str:
+        """The rate as it stands at its mark."""
+        return words.percent(self.at, 1.0)
+
+
+class Selected(NamedTuple):
+    """A group: its name, its rate in the records and by the model where these are known."""
+
+    name: str
+    records: Rate | None
+    model: Rate | None
+
+
+@dataclass(frozen=True)
+class Dumbbell:
+    """The rates of groups, at least one; beside the model’s own those in the records are bare."""
+
+    groups: Sequence[Selected]
+
+    def alt(self) -> str:
+        """Return it in words."""
+        return say("Selected, by group. {said}.", said="; ".join(map(_said, self.groups)))
+
+    def lay_out(self, paper: Paper, marked: Marked = Marked()) -> Laid:  # noqa: B008 - immutable
+        """Put the names at the left, and each group's rates in lines beside them."""
+        lead = paper.lead
+        named = max(paper.extent(each.name) for each in self.groups)
+        left = min(named + 0.9 * lead, 0.4 * paper.width)
+        right = paper.width - paper.extent("100.0 %") - lead
+        ends = [rate.high for each in self.groups for _, rate, _ in _sides(each) if rate]
+        axis = percent_ticks(ticks(100 * max(ends, default=1.0), 5, 0.01))
+        top = 1.7 * lead
+        frame = Frame(left, right, top, top, axis[-1][0], 1.0)
+        shapes, spots = [*self._key(paper)], list[Spot]()
+        y, bodies = top, list[Shape]()
+        for key, each in enumerate(self.groups):
+            sides = [side for side in _sides(each) if side[1] is not None]
+            high = (len(sides) + 0.5) * lead
+            spots.append(Spot(key, _said(each), 0.0, y, paper.width, high))
+            if key in marked:
+                shapes.append(Box(0.0, y, paper.width, high, Tint("tint", 0.5)))
+            lines = paper.wrapped(each.name, left - 0.9 * lead, 2)
+            for number, line in enumerate(lines):
+                at = y + high / 2 + (number - (len(lines) - 1) / 2) * lead
+                bodies.append(Words(0.0, at, line))
+            for place, (_, rate, colour) in enumerate(sides):
+                if rate is not None:
+                    at = y + (place + 0.75) * lead
+                    bodies += _whisker(frame, rate, colour, at, lead)
+                    if each.model is None or rate is each.model:
+                        bodies.append(Words(frame.x(100 * rate.high) + 0.6 * lead, at, rate.text))
+            y += high
+        for value, text in axis:
+            shapes.append(Path((((frame.x(value), top), (frame.x(value), y)),), "line", 0.6))
+            shapes.append(Words(frame.x(value), y + 0.8 * lead, text, "quiet", "middle"))
+        return Laid(y + 1.5 * lead, [*shapes, *bodies], spots, down=(tuple(range(len(spots))),))
+
+    def _key(self, paper: Paper) -> Iterator[Shape]:
+        """Say what the marks mean, those that are there."""
+        x, y = 0.5 * paper.lead, 0.6 * paper.lead
+        first = [_sides(each) for each in self.groups]
+        for place in (0, 1):
+            name, _, colour = first[0][place]
+            if any(sides[place][1] is not None for sides in first):
+                yield _mark(x, y, colour, paper.lead)
+                yield Words(x + 0.7 * paper.lead, y, name)
+                x += paper.extent(name) + 2.3 * paper.lead
+        yield Words(x, y, say("selected, of each group (lines: 95\u00a0% intervals)"), "quiet")
+
+
+def _sides(each: Selected) -> tuple[tuple[str, Rate | None, str], ...]:
+    return (
+        (say("in the records"), each.records, _RECORDS),
+        (say("by the model"), each.model, _MODEL),
+    )
+
+
+def _said(each: Selected) -> str:
+    rates = (f"{name} {rate.text}" for name, rate, _ in _sides(each) if rate is not None)
+    return f"{each.name}: {', '.join(rates)}"
+
+
+def _mark(x: float, y: float, colour: str, lead: float) -> Shape:
+    """Return a square for the records and a disc for the model."""
+    half = _SIGN * lead
+    if colour == _MODEL:
+        return Disc(x, y, half, colour, colour)
+    return Box(x - half, y - half, 2 * half, 2 * half, colour, colour)
+
+
+def _whisker(frame: Frame, rate: Rate, colour: str, y: float, lead: float) -> Iterator[Shape]:
+    low, at, high = (frame.x(100 * value) for value in (rate.low, rate.at, rate.high))
+    end = _END * lead
+    yield Path((((low, y), (high, y)), ((low, y - end), (low, y + end))), colour, 1.2)
+    yield Path((((high, y - end), (high, y + end)),), colour, 1.2)
+    yield _mark(at, y, colour, lead)

@@ -43,8 +43,8 @@ from fairdesk.gui.kit.parts import Banner, Busy, quiet, resize_on_screen, tool_b
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.manual import terms
 from fairdesk.manual.html import Rendered, rendered, search
-from fairdesk.manual.pages import pages
 from fairdesk.manual.places import CHOICE, CONTENTS, FIRST, TERMS
+from fairdesk.manual.reference import pages
 from fairdesk.report.render.html import formula_pictures
 
 

@@ -1,4 +1,4 @@
-"""What of a report is shown: every section, chart and table can be dropped, and some added.
+"""What of a report is shown, and what in its appendix: nearly every part can be dropped or added.
 
 It is applied to the report itself, so that the PDF, the HTML file and the JSON hold the same. A
 section goes by its key (``"results"``), a chart or table by its section's and its own
@@ -8,14 +8,94 @@ section goes by its key (``"results"``), a chart or table by its section's and i
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
 from fairdesk.audit.store.records import Choice, TemplateKey
-from fairdesk.document.blocks import Block, Chart, Grid, Report, Section, without_empty
+from fairdesk.document.blocks import (
+    Block,
+    Chart,
+    Facts,
+    Grid,
+    Heading,
+    PairCard,
+    Report,
+    Section,
+    Text,
+    without_empty,
+)
 from fairdesk.errors import ReportError
-from fairdesk.report import appendix
+
+#: The appendix, as a section and as a part that can be omitted.
+APPENDIX, APPENDIX_TITLE = "appendix", "Appendix: details"
+#: What is counted when it moves, and what can move by itself.
+_SHOWN = Grid | Chart | PairCard
+_MOVABLE = Text | Grid | Chart | PairCard | Facts
+
+
+def has_appendix(report: Report) -> bool:
+    """Return whether anything of a report belongs into the appendix."""
+    return any(moves for section in report.sections for _, moves in divided(section))
+
+
+def divided(section: Section) -> Iterator[tuple[Block, bool]]:
+    """Yield the blocks of a section, each with whether it belongs into the appendix.
+
+    A heading does where all below it does.
+    """
+    below = False
+    for block in section.blocks:
+        if isinstance(block, Heading):
+            below = block.appended
+        yield block, below or (isinstance(block, _MOVABLE) and block.appended)
+
+
+def with_appendix(report: Report, *, omitted: bool) -> Report:
+    """Return a report with what belongs into the appendix behind everything else, or omitted."""
+    if not has_appendix(report):
+        return report
+    sections: list[Section] = []
+    moved: list[Block] = []
+    for section in report.sections:
+        held = list(_moved(section))
+        moved += held
+        kept = list(without_empty([block for block, moves in divided(section) if not moves]))
+        if held and not omitted:
+            kept.append(Text("More in the appendix:", place=_place(section)))
+        sections.append(msgspec.structs.replace(section, blocks=tuple(kept)) if held else section)
+    if omitted:
+        left_out = (*report.left_out, APPENDIX_TITLE)
+        return msgspec.structs.replace(report, sections=tuple(sections), left_out=left_out)
+    sections.append(Section(APPENDIX_TITLE, tuple(moved), fresh=True, key=APPENDIX))
+    return msgspec.structs.replace(report, sections=tuple(sections))
+
+
+def _moved(section: Section) -> Iterator[Block]:
+    """Yield what moves, each group below the headings that it was below."""
+    below, said = "", None
+    for block, moves in divided(section):
+        if isinstance(block, Heading):
+            below = block.text
+        elif moves:
+            title = f"{section.title}: {below}" if below else section.title
+            if below.startswith(section.title):
+                title = below
+            if title != said:
+                # the first one is where the section's own pages point to
+                yield Heading(title, key="" if said else _place(section))
+                said = title
+            yield (
+                msgspec.structs.replace(block, key=f"{section.key}/{block.key}")
+                if isinstance(block, _SHOWN)
+                else block
+            )
+
+
+def _place(section: Section) -> str:
+    """Return the key of the place in the appendix where what is moved out of a section begins."""
+    return f"{APPENDIX}-{section.key}"
+
 
 #: What no report can do without: what was not measured, and how to check the rest.
 _ALWAYS = frozenset(("limits", "card-caveats", "evidence"))
@@ -68,16 +148,16 @@ def parts(report: Report, choice: Choice) -> tuple[Part, ...]:
         kept = section.key in needed
         gone = section.key in choice.left_out and not kept
         found[section.key] = Part(section.key, section.title, section.title, not gone, kept)
-        for block, moves in appendix.divided(section):
+        for block, moves in divided(section):
             if isinstance(block, Grid | Chart) and block.key:
                 key = f"{section.key}/{block.key}"
-                gone_too = gone or (moves and appendix.KEY in choice.left_out)
+                gone_too = gone or (moves and APPENDIX in choice.left_out)
                 stays = kept and not (block.optional or moves)
                 shown = not gone_too and (stays or _shown(key, block, choice))
                 part = Part(key, _title(block), section.title, shown, stays)
                 found.setdefault(key, part)
-    if appendix.has_any(report):
-        key, title = appendix.KEY, appendix.TITLE
+    if has_appendix(report):
+        key, title = APPENDIX, APPENDIX_TITLE
         found[key] = Part(key, title, title, key not in choice.left_out, required=False)
     return tuple(found.values())
 

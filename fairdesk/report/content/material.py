@@ -26,7 +26,7 @@ from fairdesk.data.table import Table
 from fairdesk.document.blocks import Fact, Text
 from fairdesk.individual.realism.pair_plausibility import Reference
 from fairdesk.report.content.fields import facts, fields_of, filled_in
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.content.redaction import Shown
 from fairdesk.report.content.status import Status
 from fairdesk.results.groups import GroupTable

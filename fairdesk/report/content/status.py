@@ -16,7 +16,7 @@ from fairdesk.errors import ReportError, StoreError
 from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.choosing import settled
 from fairdesk.report.content.fields import FIELDS, fault, fields_of, filled_in, missing, unsigned
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.content.published import propose_categories, tables
 from fairdesk.results.groups import GroupTable
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from typst import Fonts, PDFStandard
 
 
-#: A text as `fairdesk.report.render.drawing` writes it, maybe in parts.
+#: A text as `fairdesk.charts.svg` writes it, maybe in parts.
 _TEXT = re.compile(r"<text ([^>]*)>(.*?)</text>")
 _TAG = re.compile(r"<[^>]*>")
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')

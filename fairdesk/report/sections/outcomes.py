@@ -24,7 +24,7 @@ from fairdesk.document.blocks import (
 from fairdesk.document.board import errors_message, rates_message
 from fairdesk.groups.options import LEAST_SHARE
 from fairdesk.report.content.material import Material, not_run
-from fairdesk.report.legal import NO_ADVICE, notes
+from fairdesk.report.content.passages import NO_ADVICE, notes
 from fairdesk.results.groups import GroupTable
 from fairdesk.wording import words
 from fairdesk.wording.groups import impact_ratio as ratio_words

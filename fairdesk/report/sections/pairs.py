@@ -8,7 +8,7 @@ from fairdesk.audit.store.pair import Pair
 from fairdesk.document import pairs as composed
 from fairdesk.document.blocks import Block, Callout, PairCard, Section, Text, appended
 from fairdesk.population.nearest import everywhere, nearest
-from fairdesk.report.appendix import KEY, TITLE
+from fairdesk.report.content.choosing import APPENDIX, APPENDIX_TITLE
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
@@ -81,11 +81,11 @@ def _where(material: Material, shown: int) -> str:
         return ""
     return say(
         ", {here} here; the appendix with the other {further} is omitted"
-        if KEY in material.choice.left_out
+        if APPENDIX in material.choice.left_out
         else ", {here} here and {further} in “{appendix}”",
         here=words.number(_IN_SECTION),
         further=words.number(shown - _IN_SECTION),
-        appendix=TITLE,
+        appendix=APPENDIX_TITLE,
     )
 
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from fairdesk.audit.verify.files import base_name
 from fairdesk.document.blocks import Block, Callout, Fact, Facts, Heading, Section, Text
-from fairdesk.report.content.kinds import TEMPLATES, Part
 from fairdesk.report.content.material import Material
+from fairdesk.report.content.passages import NO_ADVICE, TEMPLATES, Part, notes
 from fairdesk.report.provenance import evidence
 from fairdesk.report.sections import results, system
 from fairdesk.report.templates import figures, ll144
@@ -155,3 +155,9 @@ def _facts(material: Material, names: Iterable[str]) -> Iterator[Fact]:
             yield from (fact for name in some for fact in FACTS[name](material))
         else:
             yield from system.facts_of(material, *some)
+
+
+def rules(material: Material) -> Section:
+    """Print the notes on rules of a kind of report in a section of their own."""
+    held = notes(material.choice.template)
+    return Section("Rules and standards", (Text(NO_ADVICE), *held))

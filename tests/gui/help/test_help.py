@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QWidget
 
 import fairdesk.gui
 from fairdesk.audit.catalogue.methods import METHODS, options_of
-from fairdesk.cli.reference import commands_page
+from fairdesk.cli.commands import commands_page
 from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.forms.options import OptionsForm
 from fairdesk.gui.help.window import TOPICS, HelpWindow, make_manual, place_of

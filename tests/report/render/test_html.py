@@ -32,8 +32,7 @@ from fairdesk.document.blocks import (
     Text,
 )
 from fairdesk.report.content.passages import passages
-from fairdesk.report.document import make_report
-from fairdesk.report.render.drawing import drawn
+from fairdesk.report.document import drawn, make_report
 from fairdesk.report.render.html import _formulas, _inline, page
 from tests.report.building import people_store, run_into
 

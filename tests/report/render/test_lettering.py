@@ -3,7 +3,7 @@
 import pytest
 
 from fairdesk.charts.kinds.bars import Counts
-from fairdesk.report.render.drawing import drawn as on_page
+from fairdesk.report.document import drawn as on_page
 from fairdesk.report.render.pdf import Letters, parted
 from tests.report.pages_building import SCRIPTS
 

@@ -29,8 +29,8 @@ from fairdesk.document.blocks import (
     Text,
 )
 from fairdesk.files import resources
+from fairdesk.report.document import drawn
 from fairdesk.report.render import pdf as pages
-from fairdesk.report.render.drawing import drawn
 from fairdesk.wording import language
 from tests import phrases
 from tests.report.pages_building import HOSTILE, LAW, SCRIPTS, pair, report

@@ -4,7 +4,7 @@ import numpy as np
 
 from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import Choice, PairQuery
-from fairdesk.report.appendix import KEY
+from fairdesk.report.content.choosing import APPENDIX
 from fairdesk.report.content.material import SHOWN, by_turns
 from fairdesk.report.document import make_report
 from fairdesk.results.events import Found
@@ -20,7 +20,7 @@ def test_the_pairs_of_each_run_are_counted_and_where_they_are_shown_is_said(tmp_
             run_into(store, "uniform", seed=seed, options={"samples": 200}, weights=UNFAIR)
         runs = store.runs()
         text = words_of(make_report(store))
-        without = words_of(make_report(store, Choice(left_out=(KEY,))))
+        without = words_of(make_report(store, Choice(left_out=(APPENDIX,))))
     total = sum(run.found for run in runs)
     told = (
         f"{SHOWN} pairs are printed, 2 here and {SHOWN - 2} in “Appendix: details”; all {total:,} "

@@ -18,7 +18,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, parts, theme
 from fairdesk.gui.workspace.session.session import Session
 from fairdesk.report.content.fields import LABELS
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 from fairdesk.report.content.status import Status, mark_draft, mark_final, obstacles, standing
 
 T = TypeVar("T")

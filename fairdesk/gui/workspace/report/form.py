@@ -25,7 +25,7 @@ from fairdesk.report.content.fields import (
     seen,
     unsigned,
 )
-from fairdesk.report.content.kinds import TEMPLATES
+from fairdesk.report.content.passages import TEMPLATES
 
 #: Milliseconds without a key after which what is being typed is kept although its field was not
 #: left: each time is an entry of the log.

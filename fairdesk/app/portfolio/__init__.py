@@ -1,1 +1,0 @@
-"""Many audits of one plan: run one after the other, and told together."""
