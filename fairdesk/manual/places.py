@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from pathlib import Path
+
+import msgspec
 
 #: An anchor that a heading or a term names itself: ``{ #name }``.
 ANCHOR = re.compile(r"\s*\{ *#([\w.-]+) *\}\s*$")
@@ -18,7 +20,7 @@ METHODS = "reference/methods.md"
 FIGURES = "reference/figures.md"
 
 
-class Chapter(NamedTuple):
+class Chapter(msgspec.Struct, frozen=True):
     """Pages under one heading of the contents, titles by their places; or a page by itself."""
 
     title: str
@@ -26,48 +28,9 @@ class Chapter(NamedTuple):
 
 
 #: What there is, in its order.
-CONTENTS = (
-    Chapter("", {"index.md": "FairDesk", "tutorial.md": "Tutorial"}),
-    Chapter(
-        "How to",
-        {
-            "how-to/choose-a-figure.md": "Choose a figure",
-            "how-to/own-data.md": "Audit your own data and model",
-            "how-to/large-tables.md": "Audit a large table",
-            "how-to/text-models.md": "Audit a text model",
-            "how-to/old-models.md": "Open older models",
-            "how-to/command-line.md": "Use the command line",
-            "how-to/many-audits.md": "Audit many models",
-            "how-to/cluster.md": "Run on a cluster",
-            "how-to/mitigation.md": "Mitigate what was found",
-            "how-to/report.md": "Write the report",
-            "how-to/signing.md": "Sign a report",
-            "how-to/verify-and-reproduce.md": "Verify and reproduce an audit",
-        },
-    ),
-    Chapter(
-        "Reference",
-        {
-            "reference/methods.md": "Methods",
-            "reference/figures.md": "Figures",
-            "reference/papers.md": "The papers’ tables",
-            "reference/limits.md": "Limits of an audit",
-            "reference/command-line.md": "Command line",
-            "reference/file-formats.md": "File formats",
-            "reference/json.md": "JSON",
-        },
-    ),
-    Chapter(
-        "Explanation",
-        {
-            "explanation/evidence.md": "Kinds of evidence",
-            "explanation/proofs.md": "What a proof covers",
-            "explanation/statistics.md": "Statistics",
-            "explanation/threat-model.md": "Threat model",
-        },
-    ),
-    Chapter("", {"terms.md": "Terms", "comparison.md": "Comparison with other tools"}),
-)
+CONTENTS = msgspec.toml.decode(
+    Path(__file__).with_name("contents.toml").read_bytes(), type=dict[str, tuple[Chapter, ...]]
+)["chapters"]
 
 
 def method_place(method: str) -> str:

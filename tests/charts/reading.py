@@ -1,7 +1,7 @@
 """What tests read in a chart that is laid out."""
 
 from fairdesk.charts.shapes import Marked, Paper, Words
-from fairdesk.report.render import drawing
+from fairdesk.report import document as drawing
 
 #: The width of a page of a report.
 PAPER = drawing.paper()

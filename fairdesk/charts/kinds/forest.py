@@ -30,7 +30,6 @@ from fairdesk.charts.shapes import (
     Spot,
     Tint,
     Words,
-    hatched_mark,
     percent_ticks,
     ticks,
 )
@@ -78,8 +77,6 @@ class Row(NamedTuple):
         What is told of it.
     known : bool
         Those that are not stand below a line.
-    estimated : bool
-        Whether it was estimated, and not observed: then its mark is hatched.
     """
 
     name: str
@@ -89,7 +86,6 @@ class Row(NamedTuple):
     key: int = 0
     tip: str = ""
     known: bool = True
-    estimated: bool = False
 
 
 class Line(NamedTuple):
@@ -483,8 +479,6 @@ class _Layout:
                 yield Path((_triangle(middle, y, 1.2 * half),), tone, thick, (), "ground")
             case _:
                 yield Disc(middle, y, half, "ground", tone, thick)
-        if row.estimated:
-            yield Path(hatched_mark(middle, y, half), tone, 0.7 * thick)
 
     def _shows(self, value: float) -> bool:
         """Return whether a value is on the axis."""

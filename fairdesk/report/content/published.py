@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -23,41 +24,29 @@ from fairdesk.results.groups import GroupTable
 
 #: What a table divides people by.
 By = Literal["sex", "race", "both"]
-#: The categories of the EEO-1 report (component 1), in the order of the rule's examples.
-SEXES = ("Male", "Female")
-HISPANIC = "Hispanic or Latino"
-RACES = (
-    HISPANIC,
-    "White",
-    "Black or African American",
-    "Native Hawaiian or Pacific Islander",
-    "Asian",
-    "Native American or Alaska Native",
-    "Two or More Races",
-)
 #: What stands behind a race where Hispanic or Latino is a category of its own.
 NOT_HISPANIC = " (Not Hispanic or Latino)"
 
-_SEX = re.compile(r"\b(sex|gender)\b")
-_RACE = re.compile(r"\b(race|races|racial|ethnicity|ethnic|ethnicities)\b")
-_UNKNOWN = re.compile(
-    r"^(\?|-|n ?a|na|nan|none|null|missing|unknown.*|not (known|stated|specified|reported|given)"
-    r"|undisclosed|undeclared|declined?.*|(prefer|i do not wish|do not wish|don t wish).*)$"
-)
-#: How a race is told by a value's words; the first that fits. Two names in one value fit none.
-_WORDS = (
-    (HISPANIC, r"hispanic|latin[oax]?s?|latinx"),
-    ("Two or More Races", r"two or more|2 or more|multi ?racial|multiple|mixed|biracial"),
-    ("Black or African American", r"black|african american|african"),
-    ("Native Hawaiian or Pacific Islander", r"hawaiian|pacific|pac islander|nhpi"),
-    ("Asian", r"asian"),
-    (
-        "Native American or Alaska Native",
-        r"american indian|native american|alaskan?|amer indian|amerindian|eskimo|aian",
-    ),
-    ("White", r"white|caucasian"),
-)
-_NOT = re.compile(r"\b(non|not) (hispanic|latin[oax]?)( or latin[oax]?)?\b")
+
+class _Told(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How the names of columns and values tell sex or race."""
+
+    column: str
+    categories: dict[str, str]
+    first: tuple[str, ...] = ()
+
+
+class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    unknown: str
+    denied: str
+    sex: _Told
+    race: _Told
+
+
+_NAMES = msgspec.toml.decode(Path(__file__).with_name("categories.toml").read_bytes(), type=_Names)
+#: The categories of the EEO-1 report (component 1), in the order of the rule's examples.
+SEXES, RACES = (tuple(told.categories) for told in (_NAMES.sex, _NAMES.race))
+HISPANIC = RACES[0]
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -255,14 +244,18 @@ def propose_categories(spec: AuditSpec) -> Categories:
     spec : AuditSpec
         The question; its attributes that tell groups apart are looked at.
     """
-    grouping = spec.domain.grouping
-    sex = next((each for each in grouping if _SEX.search(_plain(each.name))), None)
-    race = next((each for each in grouping if _RACE.search(_plain(each.name))), None)
+    sex, race = (
+        next(
+            (each for each in spec.domain.grouping if re.search(told.column, _plain(each.name))),
+            None,
+        )
+        for told in (_NAMES.sex, _NAMES.race)
+    )
     names = {}
     if sex is not None:
-        names[sex.name] = _named(sex, {value: _sex(value) for value in sex.values})
+        names[sex.name] = _named(sex, {value: _proposed(value, _NAMES.sex) for value in sex.values})
     if race is not None:
-        proposed = {value: _race(value) for value in race.values}
+        proposed = {value: _proposed(value, _NAMES.race) for value in race.values}
         if HISPANIC in proposed.values():
             proposed = {
                 value: name + NOT_HISPANIC if name in RACES and name != HISPANIC else name
@@ -290,20 +283,11 @@ def _plain(text: str) -> str:
     return re.sub(r"[^a-z0-9?]+", " ", apart.lower()).strip()
 
 
-def _sex(value: str) -> str | None:
-    plain = _plain(value)
-    if plain in ("m", "male", "man", "men"):
-        return "Male"
-    if plain in ("f", "female", "woman", "women"):
-        return "Female"
-    return "" if not plain or _UNKNOWN.match(plain) else None
-
-
-def _race(value: str) -> str | None:
-    plain = _NOT.sub("", _plain(value)).strip()
-    if not plain or _UNKNOWN.match(plain):
+def _proposed(value: str, told: _Told) -> str | None:
+    """Return the category of a value, empty where it is not known; none where that is not clear."""
+    plain = re.sub(_NAMES.denied, "", _plain(value)).strip()
+    if not plain or re.match(_NAMES.unknown, plain):
         return ""
-    found = [name for name, words in _WORDS if re.search(rf"\b({words})\b", plain)]
-    # who is Hispanic or Latino is that of whatever race
-    clear = len(found) == 1 or found[:1] in ([HISPANIC], ["Two or More Races"])
-    return found[0] if clear else None
+    found = [name for name, pattern in told.categories.items() if re.search(pattern, plain)]
+    first = [name for name in told.first if name in found]
+    return first[0] if first else found[0] if len(found) == 1 else None

@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import assert_never
 
 import msgspec
@@ -118,38 +119,13 @@ _OF_PAIRS: tuple[LogKind, ...] = ("marked", "learned")
 _WORD = re.compile(r"[^\W_]+")
 _SHORTEST = 3
 _QUOTES = "“”\"'`‘’"
-#: What is said of each way.
-SENTENCES: dict[Redaction, str] = {
-    "none": "",
-    "synthetic": (
-        "Only synthetic instances are shown, each of which differs from every row of the "
-        "data in at least one attribute that is not protected. Omitted are free texts; "
-        "names that fewer than 5 rows have; in tables of outcomes, groups of 1 to 4 "
-        "individuals, except where a law requires every category; the auditor’s notes on "
-        "pairs; and the content of audit log entries about single pairs or with such a "
-        "name. Auditor-supplied information appears as it was written. The range of each "
-        "number is shown, and the numbers that are compared or that a rule is about. "
-        "Several tables together, or the model itself, may still reveal something about "
-        "an individual."
-    ),
-    "bands": (
-        "Numbers in individual-level data are shown as ranges with at least 5 rows each, "
-        "and no instance is shown whose ranges and names together match 1 to 4 rows. "
-        "Omitted are free texts; names that fewer than 5 rows have; in tables of "
-        "outcomes, groups of 1 to 4 individuals, except where a law requires every "
-        "category; the auditor’s notes on pairs; and the content of audit log entries "
-        "about single pairs or with such a name. Auditor-supplied information appears as "
-        "it was written. The range of each number is shown, and the numbers that are "
-        "compared or that a rule is about. Several tables together, or the model itself, "
-        "may still reveal something about an individual."
-    ),
-}
-#: The same in a few words.
-SHORT: dict[Redaction, str] = {
-    "none": "",
-    "synthetic": "only synthetic instances are shown",
-    "bands": "numbers are shown as ranges",
-}
+_SAID: dict[Redaction, dict[str, str]] = msgspec.toml.decode(
+    Path(__file__).with_name("redaction.toml").read_bytes(), type=dict[Redaction, dict[str, str]]
+)
+#: What is said of each way, and the same in a few words.
+SENTENCES, SHORT = (
+    {way: each[name] for way, each in _SAID.items()} for name in ("sentence", "short")
+)
 
 
 class Shown:

@@ -98,6 +98,13 @@ class RunOf(msgspec.Struct, frozen=True):
     sha256: RunEnded | None
 
 
+#: What is the same of a run in the audit file.
+_OF_RECORD = (
+    *("id", "state", "message", "started", "ended"),
+    *("elapsed", "tried", "found", "queries", "rejected"),
+)
+
+
 class Manifest(msgspec.Struct, frozen=True):
     """All of it. Its JSON has its members in the order of their names: equal audits, equal bytes.
 
@@ -255,8 +262,9 @@ def _made(
 def _run(run: RunRecord, versions: dict[str, str], ended: RunEnded | None) -> RunOf:
     asked = msgspec.to_builtins(run.spec)
     plain = msgspec.to_builtins(type(run.spec)(run.spec.method))
+    same = {name: getattr(run, name) for name in _OF_RECORD}
     return RunOf(
-        id=run.id,
+        **same,
         method=run.spec.method,
         seed=run.spec.seed,
         options=msgspec.to_builtins(parse_options(run.spec.method, run.spec.options)),
@@ -265,15 +273,6 @@ def _run(run: RunRecord, versions: dict[str, str], ended: RunEnded | None) -> Ru
             for name, value in asked.items()
             if name not in ("method", "seed", "options") and value != plain[name]
         },
-        state=run.state,
-        message=run.message,
-        started=run.started,
-        ended=run.ended,
-        elapsed=run.elapsed,
-        tried=run.tried,
-        found=run.found,
-        queries=run.queries,
-        rejected=run.rejected,
         versions=versions,
         sha256=ended,
     )

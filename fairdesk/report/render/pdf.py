@@ -23,7 +23,7 @@ from fairdesk.report.render import logo
 from fairdesk.wording.language import FRAME
 
 if TYPE_CHECKING:
-    from typst import Fonts, PDFStandard
+    from typst import Fonts
 
 
 #: A text as `fairdesk.charts.svg` writes it, maybe in parts.
@@ -40,21 +40,6 @@ _PLAIN = re.compile(
 
 _LOOK = Path(__file__).with_name("look")
 _MAIN = _LOOK / "report.typ"
-_STANDARDS: dict[Standard, list[PDFStandard]] = {
-    "ua-1+a-3a": ["ua-1", "a-3a"],
-    "ua-1": ["ua-1"],
-    "a-3a": ["a-3a"],
-    "a-2a": ["a-2a"],
-    "none": [],
-}
-#: What a standard promises, for a reader who is told that a file could not keep it.
-_PROMISES: dict[Standard, str] = {
-    "ua-1+a-3a": "PDF/UA-1 and PDF/A-3a",
-    "ua-1": "PDF/UA-1",
-    "a-3a": "PDF/A-3a",
-    "a-2a": "PDF/A-2a",
-    "none": "",
-}
 #: The fonts of running text, of tables and headings, and of what is to be copied exactly; then
 #: those of other scripts and signs, in the order in which they are asked. The last is typst's.
 _FONTS = {"serif": "Source Serif 4", "sans": "Source Sans 3", "mono": "Source Code Pro"}
@@ -167,7 +152,10 @@ def document(report: Report, standard: Standard = "ua-1+a-3a") -> Document:
     import typst  # noqa: PLC0415 - 80 MB that only a report needs
 
     _forget_earlier()
-    remark = FRAME["unkept"].format(standard=_PROMISES[standard])
+    # a reader is told what a file could not keep: PDF/UA-1 and PDF/A-3a
+    wanted: list[Any] = [] if standard == "none" else standard.split("+")
+    named = " and ".join(f"PDF/{each[:-2].upper()}{each[-2:]}" for each in wanted)
+    remark = FRAME["unkept"].format(standard=named)
     attempts: tuple[tuple[bool, Standard, str], ...] = (
         (False, standard, ""),
         (True, standard, ""),
@@ -180,7 +168,7 @@ def document(report: Report, standard: Standard = "ua-1+a-3a") -> Document:
                 root=_LOOK,
                 font_paths=_fonts(system=system_fonts),
                 sys_inputs=_inputs(report, standard, attempt),
-                pdf_standards=_STANDARDS[kept],
+                pdf_standards=[] if kept == "none" else wanted,
                 timestamp=datetime.fromisoformat(report.moment),
             )
         except typst.TypstError as error:
