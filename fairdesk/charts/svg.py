@@ -140,15 +140,13 @@ def text(
     colour: str = ON_PAPER["ink"],
     anchor: str = "start",
     weight: str = "normal",
-    halo: bool = False,
     size: float = 0.0,
 ) -> str:
-    """Write a line of type; with a halo, what lies under it does not strike it through."""
-    around = ' stroke="white" stroke-width="2.4" paint-order="stroke"' if halo else ""
+    """Write a line of type."""
     sized = f' font-size="{size:.1f}"' if size else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{colour}" text-anchor="{anchor}" '
-        f'font-weight="{weight}"{sized}{around}>{_HAN.sub(_in_han, escape(said))}</text>'
+        f'font-weight="{weight}"{sized}>{_HAN.sub(_in_han, escape(said))}</text>'
     )
 
 

@@ -8,6 +8,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
@@ -264,15 +265,10 @@ def make_pdf(store: Store, choice: Choice | None = None) -> bytes:
 
 def make_report(store: Store, choice: Choice | None = None) -> Report:
     """Make the report's content, as the auditor wants it, or as is told here."""
-    choice = choice or store.choice()
-    stands = standing(store, choice.template, choice)
-    choice = settled(choice, final=stands.word == "Final")
-    material = _material(store, choice, stands)
-    with naming(material.shown.name):
-        report = _whole(store, material)
-        kept = chosen(report, choice, _dropped(material))
-        kept = with_appendix(kept, omitted=APPENDIX in choice.left_out)
-        return with_drawings(_saying_so(kept))
+    with _read(store, choice, final=True) as material:
+        left_out = material.choice.left_out
+        kept = chosen(_whole(store, material), material.choice, _dropped(material))
+        return with_drawings(_saying_so(with_appendix(kept, omitted=APPENDIX in left_out)))
 
 
 def described(store: Store) -> tuple[Section, ...]:
@@ -291,11 +287,7 @@ def whole_report(store: Store, choice: Choice | None = None) -> Report:
 
     That is what `fairdesk.report.content.choosing.parts` lists.
     """
-    choice = choice or store.choice()
-    stands = standing(store, choice.template, choice)
-    everything = msgspec.structs.replace(choice, left_out=())
-    material = _material(store, everything, stands)
-    with naming(material.shown.name):
+    with _read(store, choice, whole=True) as material:
         return _whole(store, material)
 
 
@@ -323,12 +315,9 @@ class Summary(NamedTuple):
     final: bool
 
 
-def summarised(store: Store, choice: Choice | None = None) -> Summary:
+def summarised(store: Store) -> Summary:
     """Answer an audit's questions as far as its report may show them."""
-    choice = choice or store.choice()
-    stands = standing(store, choice.template, choice)
-    material = _material(store, choice, stands)
-    with naming(material.shown.name):
+    with _read(store) as material:
         answers = found(material)
         return Summary(
             answers,
@@ -366,12 +355,21 @@ def _saying_so(report: Report) -> Report:
     )
 
 
-def _material(store: Store, choice: Choice, stands: Status) -> Material:
-    """Read from the audit file what the report is made from."""
+@contextmanager
+def _read(
+    store: Store, choice: Choice | None = None, *, final: bool = False, whole: bool = False
+) -> Iterator[Material]:
+    """Return what the report is made from; of a final one with what it has to keep, or all."""
+    choice = choice or store.choice()
+    stands = standing(store, choice.template, choice)
+    if final:
+        choice = settled(choice, final=stands.word == "Final")
+    elif whole:
+        choice = msgspec.structs.replace(choice, left_out=())
     spec, table = store.spec, store.table()
     shown = redaction.Shown(choice.redaction, spec, table)
     runs = shown.runs(store.runs(), choice.template)
-    return Material(
+    material = Material(
         spec=spec,
         table=table,
         runs=runs,
@@ -383,6 +381,8 @@ def _material(store: Store, choice: Choice, stands: Status) -> Material:
         choice=choice,
         standing=stands,
     )
+    with naming(material.shown.name):
+        yield material
 
 
 def _whole(store: Store, material: Material) -> Report:

@@ -1,10 +1,10 @@
 """What tests read in a chart that is laid out."""
 
 from fairdesk.charts.shapes import Marked, Paper, Words
-from fairdesk.report import document as drawing
+from fairdesk.report import document
 
 #: The width of a page of a report.
-PAPER = drawing.paper()
+PAPER = document.paper()
 
 
 def paper(width=700.0):

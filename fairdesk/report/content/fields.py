@@ -16,6 +16,7 @@ from fairdesk.audit.store.records import Categories, Details, Signer, TemplateKe
 from fairdesk.document.blocks import Fact
 from fairdesk.errors import ReportError, system_errors
 from fairdesk.report.render.logo import check_logo
+from fairdesk.wording import words
 from fairdesk.wording.language import date_text
 
 Kind = Literal["line", "text", "date", "choice"]
@@ -268,17 +269,13 @@ def _refuse_unknown(path: Path, held: dict[str, Any]) -> None:
     near = dict.fromkeys(
         name for key in strange for name in difflib.get_close_matches(key, known, n=2)
     )
-    remedy = f"Did you mean {_quoted(list(near), 'or')}? " if near else ""
+    meant, wrong = ([*map(words.in_quotes, names)] for names in (near, strange))
+    remedy = f"Did you mean {words.joined(meant, 'or')}? " if meant else ""
     raise ReportError(
-        f"“{path.name}” has {_quoted(strange, 'and')}, which no report uses.",
+        f"“{path.name}” has {words.joined(wrong)}, which no report uses.",
         why="A misspelt name would be ignored without notice, so nothing was read.",
         remedy=f"{remedy}The names are: {', '.join(known)}.",
     )
-
-
-def _quoted(names: Sequence[str], last: str) -> str:
-    quoted = [f"“{name}”" for name in names]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} {last} {quoted[-1]}"
 
 
 def _text(path: Path, field: Field, value: object) -> str:

@@ -16,6 +16,7 @@ from fairdesk.audit.catalogue.methods import method_named, parse_options
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.records import ModelFile, RunRecord
 from fairdesk.document.mitigation import before_after
+from fairdesk.report.provenance.manifest import ExportOf
 from fairdesk.report.sections.methods_and_formulas import option_rows
 from fairdesk.results.mitigation import Repair, Trial
 from fairdesk.results.trials import source_of_labels
@@ -34,16 +35,6 @@ _GOES_ON = re.compile(r"(?<!\n)\n(?!\n|\| |\|-|\* |#)")
 #: Options that speak of networks only.
 _OF_NETWORKS = ("start", "optimiser", "epochs", "batch", "patience")
 _DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs"}
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenFile:
-    """A file that was exported: its name, what it is, its SHA-256 and its bytes."""
-
-    name: str
-    what: str
-    sha256: str
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +61,11 @@ class Exported:
         Whether the data file was there, as it was read.
     inside : bool
         Whether the files tell in columns of their own where each row comes from.
-    files : tuple[WrittenFile, ...]
+    files : tuple[ExportOf, ...]
         The files of data.
     models : dict[str, ModelFile]
         The files of the model, and why others are missing.
-    model_files : tuple[WrittenFile, ...]
+    model_files : tuple[ExportOf, ...]
         Those that were written.
     """
 
@@ -87,9 +78,9 @@ class Exported:
     like: tuple[str, ...]
     there: bool
     inside: bool
-    files: tuple[WrittenFile, ...]
+    files: tuple[ExportOf, ...]
     models: dict[str, ModelFile]
-    model_files: tuple[WrittenFile, ...]
+    model_files: tuple[ExportOf, ...]
 
 
 def card(name: Literal["dataset-card", "model-card"], exported: Exported) -> str:

@@ -20,7 +20,7 @@ from fairdesk.audit.worker.client import Worker
 from fairdesk.data.table import Column, Kind, Table
 from fairdesk.errors import ReportError
 from fairdesk.files import sha256
-from fairdesk.report.export.cards import Exported, WrittenFile, card
+from fairdesk.report.export.cards import Exported, card
 from fairdesk.report.export.tables import (
     Extended,
     beside,
@@ -32,8 +32,8 @@ from fairdesk.report.export.tables import (
     write_guarded,
     write_rows,
 )
+from fairdesk.report.provenance.manifest import ExportOf
 from fairdesk.report.writing import write_error
-from fairdesk.results.events import Rows
 from fairdesk.results.mitigation import Augmented, Repair, Trial
 from fairdesk.results.trials import (
     change_of,
@@ -58,18 +58,6 @@ NAMES = (
     *(CSV, PARQUET, SPREADSHEET, PROVENANCE, DATA_CARD),
     *(*MODELS, MODEL_CARD, BEFORE_AFTER, TRIALS),
 )
-_WHAT = {
-    CSV: "**exact**, for training: CSV, written like the data file",
-    PARQUET: "**exact**, for training: Parquet, the same rows",
-    SPREADSHEET: "**for spreadsheets**, for reading: the same rows, with guarded cells",
-    PROVENANCE: "the origin of each augmentation row; for spreadsheets",
-    BEFORE_AFTER: "the measures before and after; for spreadsheets",
-    TRIALS: "every model that was measured; for spreadsheets",
-    "model.keras": "the model, for Keras",
-    "model.joblib": "the model, for joblib and scikit-learn",
-    "model.skops": "the model, for skops and scikit-learn",
-    "model.onnx": "the model, for ONNX Runtime and others",
-}
 _ORIGINS = ("original", "added")
 
 
@@ -246,41 +234,31 @@ class _Writing:
 
     def _with_provenance(self, extended: Extended, names: Sequence[str]) -> Extended:
         """Say in further columns where rows come from."""
-        numbers = Kind.INTEGER
+        origins, added = self._origins(names), extended.added
+        codes = np.concatenate((added.codes, origins.codes), axis=1)
+        added = Table(added.source, (*added.columns, *origins.columns), codes)
+        also = ("original", *[""] * (len(origins.columns) - 1))
+        return Extended(extended.table, added, also, extended.there)
+
+    def _origins(self, names: Sequence[str]) -> Table:
+        """Say of each added row where it comes from, in columns of these names."""
+        values = {0: _ORIGINS, 1: (self._run.spec.method,), 5: (source_of_labels(self._repair),)}
         columns = (
-            Column(names[0], Kind.NOMINAL, _ORIGINS),
-            Column(names[1], Kind.NOMINAL, (self._run.spec.method,)),
-            *(Column(name, numbers) for name in names[2:5]),
-            Column(names[5], Kind.NOMINAL, (source_of_labels(self._repair),)),
+            Column(name, Kind.NOMINAL, values[place])
+            if place in values
+            else Column(name, Kind.INTEGER)
+            for place, name in enumerate(names)
         )
-        m = len(self._pairs)
-        codes: Rows = np.column_stack(
-            (
-                np.full(m, _ORIGINS.index("added")),
-                np.zeros(m),
-                np.full(m, self._run.id),
-                np.where(self._pairs >= 0, self._pairs, np.nan),
-                self._seeds + 1,
-                np.zeros(m),
-            )
-        )
-        added = Table(
-            extended.added.source,
-            (*extended.added.columns, *columns),
-            np.concatenate((extended.added.codes, codes), axis=1),
-        )
-        return Extended(
-            extended.table, added, ("original", *[""] * (len(columns) - 1)), extended.there
-        )
+        m, pairs = len(self._pairs), np.where(self._pairs >= 0, self._pairs, np.nan)
+        first, run = np.full(m, _ORIGINS.index("added")), np.full(m, self._run.id)
+        codes = (first, np.zeros(m), run, pairs, self._seeds + 1, np.zeros(m))
+        return Table(self._table.source, tuple(columns), np.column_stack(codes))
 
     def _provenance(self) -> Iterator[Sequence[object]]:
-        source = source_of_labels(self._repair)
-        first = len(self._table.codes) + 1
-        pairs = zip(self._pairs.tolist(), self._seeds.tolist(), strict=True)
-        for row, (pair, seed) in enumerate(pairs, start=first):
-            told_pair = pair if pair >= 0 else ""
-            spec = self._run.spec
-            yield row, "added", spec.method, self._run.id, told_pair, seed + 1, source
+        origins = self._origins(_PROVENANCE)
+        for row, codes in enumerate(origins.codes.tolist(), start=len(self._table.codes) + 1):
+            texts = (each.text(code) for each, code in zip(origins.columns, codes, strict=True))
+            yield row, *texts
 
 
 #: What is told of where a row comes from.
@@ -364,11 +342,11 @@ def _trials(run: RunRecord, repair: Repair) -> tuple[list[str], Iterator[Sequenc
     return heads, rows()
 
 
-def _facts(folder: Path, names: Iterable[str]) -> Iterator[WrittenFile]:
+def _facts(folder: Path, names: Iterable[str]) -> Iterator[ExportOf]:
     for name in names:
         path = folder / name
         if path.exists():
-            yield WrittenFile(name, _WHAT[name], sha256(path), path.stat().st_size)
+            yield ExportOf(name, path.stat().st_size, sha256(path))
 
 
 def _put(draft: Path, folder: Path) -> dict[str, Path]:
