@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from fairdesk.results.groups import GroupLine, GroupTable
@@ -52,35 +53,48 @@ def remarks(line: GroupLine) -> list[str]:
     return found
 
 
-def twin(
-    table: GroupTable, most: int | None = None
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the numbers of a picture as a table: a header and rows; of these at most so many."""
-    header = (
-        *table.attributes,
-        *("People", "Favourable", "Rate, %", "from", "to", "Impact ratio", "Remark"),
-    )
-    return header, [
-        (
-            *line.values,
-            str(line.n_samples),
-            str(line.favourable),
-            *(
-                (UNDEFINED,) * 3
-                if line.rate is None
-                else (f"{100 * part:.2f}" for part in (line.rate, line.low, line.high))
-            ),
-            UNDEFINED if line.impact_ratio is None else f"{line.impact_ratio:.3f}",
-            "; ".join(remarks(line)),
-        )
-        for line in table.lines[:most]
-    ]
+@dataclass(frozen=True)
+class OfGroups:
+    """A picture of the groups of a table.
 
+    Attributes
+    ----------
+    groups : GroupTable
+        The groups.
+    title : str
+        What it tells.
+    person : str
+        The auditor's word for one of the people.
+    """
 
-def summary(table: GroupTable, title: str, person: str) -> str:
-    """Tell a picture in words, for those who do not see it."""
-    if not table.lines:
-        return f"{title}: no results yet."
-    first = "; ".join(describe(table, line, person) for line in table.lines[:4])
-    more = f" {words.number(len(table.lines) - 4)} more groups" if len(table.lines) > 4 else ""
-    return f"{title}, observed. {first}.{more} in the table (T). Arrow keys move between groups."
+    groups: GroupTable = NOTHING
+    title: str = ""
+    person: str = "person"
+
+    def summary(self) -> str:
+        """Tell it in words, for those who do not see it."""
+        lines = self.groups.lines
+        if not lines:
+            return f"{self.title}: no results yet."
+        first = "; ".join(describe(self.groups, line, self.person) for line in lines[:4])
+        more = f" {words.number(len(lines) - 4)} more groups" if len(lines) > 4 else ""
+        said = f"{self.title}, observed. {first}.{more} in the table (T)."
+        return f"{said} Arrow keys move between groups."
+
+    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return it as a table: a header and rows; of these at most so many."""
+        heads = ("People", "Favourable", "Rate, %", "from", "to", "Impact ratio", "Remark")
+        return (*self.groups.attributes, *heads), [
+            (
+                *line.values,
+                *(str(line.n_samples), str(line.favourable)),
+                *(
+                    (UNDEFINED,) * 3
+                    if line.rate is None
+                    else (f"{100 * part:.2f}" for part in (line.rate, line.low, line.high))
+                ),
+                UNDEFINED if line.impact_ratio is None else f"{line.impact_ratio:.3f}",
+                "; ".join(remarks(line)),
+            )
+            for line in self.groups.lines[:most]
+        ]

@@ -34,7 +34,7 @@ from fairdesk.charts.shapes import (
     ticks,
 )
 from fairdesk.groups.options import FOUR_FIFTHS
-from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine
 from fairdesk.results.individual import AuditStudy
 from fairdesk.wording import words
 from fairdesk.wording.comparisons import difference_text, shown_values
@@ -128,26 +128,18 @@ class Plot(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Forest:
+class Forest(groups.OfGroups):
     """The rates of the groups of a table.
 
     Attributes
     ----------
-    groups : GroupTable
-        The groups.
-    title : str
-        What it tells.
-    person : str
-        The auditor's word for one of the people.
     counts : str
         What the axis counts, where that is not told beside it.
     most : int
         So many groups are drawn at most, the largest; the table has all.
     """
 
-    groups: GroupTable = groups.NOTHING
     title: str = "Rates by group"
-    person: str = "person"
     counts: str = ""
     most: int = 30
 
@@ -170,14 +162,6 @@ class Forest:
         drawn, there = len(self.places), len(self.groups.lines)
         omitted = f": the {drawn} largest of {there:,} groups" if drawn < there else ""
         return f"Rate and interval of each group{omitted}"
-
-    def summary(self) -> str:
-        """Tell it in words, for those who do not see it."""
-        return groups.summary(self.groups, self.title, self.person)
-
-    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return it as a table: a header and rows; of these at most so many."""
-        return groups.twin(self.groups, most)
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""

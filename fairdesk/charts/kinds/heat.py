@@ -24,7 +24,7 @@ from fairdesk.charts.shapes import (
     Words,
     hatching,
 )
-from fairdesk.results.groups import GroupLine, GroupTable
+from fairdesk.results.groups import GroupLine
 from fairdesk.wording import words
 from fairdesk.wording.groups.impact_ratio import BELOW
 from fairdesk.wording.groups.tables import rate_of
@@ -41,22 +41,10 @@ _GAP = 2.0
 
 
 @dataclass(frozen=True)
-class Heat:
-    """All that a heat map shows.
+class Heat(groups.OfGroups):
+    """All that a heat map shows of a table of two attributes."""
 
-    Attributes
-    ----------
-    groups : GroupTable
-        Of two attributes.
-    title : str
-        What it tells.
-    person : str
-        The auditor's word for one of the people.
-    """
-
-    groups: GroupTable = groups.NOTHING
     title: str = "Rates of intersectional subgroups"
-    person: str = "person"
     heading = "Rate of each intersectional subgroup"
 
     @property
@@ -122,14 +110,6 @@ class Heat:
         if place is None:
             return f"{self.rows[row]}, {self.columns[column]}: empty"
         return groups.describe(self.groups, self.groups.lines[place], self.person)
-
-    def summary(self) -> str:
-        """Tell it in words, for those who do not see it."""
-        return groups.summary(self.groups, self.title, self.person)
-
-    def table(self, most: int | None = None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return it as a table: a header and rows; of these at most so many."""
-        return groups.twin(self.groups, most)
 
     def alt(self) -> str:
         """Tell it in words, in the language of the report."""
