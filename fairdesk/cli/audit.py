@@ -44,6 +44,7 @@ from fairdesk.cli.terminal import (
     INTERRUPTED,
     NOT_MEASURED,
     complain,
+    picked,
     print_json,
     progress_bar,
     stoppable_worker,
@@ -288,7 +289,7 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
     spec, measured = outcome.spec, run.figures
     return {
         "method": run.spec.method,
-        **_picked(run, ("found", "tried", "queries")),
+        **picked(run, ("found", "tried", "queries")),
         "seconds": sum(each for phase, each in run.seconds.items() if phase not in BEFORE),
         "global_seconds": run.seconds.get("global", 0.0),
         "local_seconds": run.seconds.get("local", 0.0),
@@ -299,8 +300,8 @@ def _run_figures(outcome: Outcome, run: RunRecord) -> dict[str, object]:
         "alone": dict(zip(words.protected_names(spec.domain), run.sufficient_alone, strict=True)),
         "rejected": run.rejected,
         **_comparison_figures(spec, measured),
-        **_picked(figures.share_of_domain(measured), _SHARE),
-        **_picked(proof_words.proven_of(measured), _PROVEN),
+        **picked(figures.share_of_domain(measured), _SHARE),
+        **picked(proof_words.proven_of(measured), _PROVEN),
         **_plausible_figures(outcome.plausible.get(run.id)),
         **_queries_a_pair(run),
         **_population_figures(outcome, measured),
@@ -327,14 +328,9 @@ _RULE = (
 )
 
 
-def _picked(figure: object, names: Sequence[str], before: str = "") -> dict[str, object]:
-    """Return fields of a figure, each with a text before its name; without a figure nothing."""
-    return {} if figure is None else {before + name: getattr(figure, name) for name in names}
-
-
 def _comparison_figures(spec: AuditSpec, measured: Sequence[Metric]) -> dict[str, object]:
     """Return the rows whose decision changes, by comparison, and the rates of audit studies."""
-    compared = [_picked(each, _COMPARED) for each in measured if isinstance(each, ComparedRows)]
+    compared = [picked(each, _COMPARED) for each in measured if isinstance(each, ComparedRows)]
     studies = {
         each.attribute: {
             "rows": each.n_rows,
@@ -375,7 +371,7 @@ def _plausible_figures(share: PlausibleShare | None) -> dict[str, object]:
         "plausible": share.plausible / share.compared,
         "plausible_pairs": share.plausible,
         "plausible_shown": share.plausible_shown / share.shown,
-        **_picked(share.reference, ("held_out", "uniform", "by_distance"), "plausible_"),
+        **picked(share.reference, ("held_out", "uniform", "by_distance"), "plausible_"),
         # as it is published, in per cent
         "atn": 100 * share.atn,
         "atn_rows": 100 * share.atn_rows,
@@ -388,14 +384,14 @@ def _population_figures(outcome: Outcome, measured: Sequence[Metric]) -> dict[st
     proven = proof_words.proven_of(measured, "people")
     if proven and (unfit := misfit_sentence(outcome.spec, measured, decision_tables(outcome.runs))):
         return {"population_misfit": unfit}
-    return _picked(proven, _VERDICTS, "population_")
+    return picked(proven, _VERDICTS, "population_")
 
 
 def _neighbourhood_figures(measured: Sequence[Metric]) -> dict[str, object]:
     """Return how many data rows are decided with their neighbours."""
     found = neighbourhoods_of(measured)
     more = ("changed", "reach", "together", "flipped")
-    return {**_picked(found, ("rows",)), **_picked(found, (*_VERDICTS, *more), "rows_")}
+    return {**picked(found, ("rows",)), **picked(found, (*_VERDICTS, *more), "rows_")}
 
 
 def _rate_figures(spec: AuditSpec, measured: Sequence[Metric]) -> dict[str, object]:
@@ -428,6 +424,6 @@ def _rule_figures(spec: AuditSpec, measured: Sequence[Metric]) -> dict[str, obje
         # every outcome has the same
         "n_subgroups": max(mined),
         "subgroups": [
-            {"rule": rule_phrase(spec, each.conditions), **_picked(each, _RULE)} for each in sets
+            {"rule": rule_phrase(spec, each.conditions), **picked(each, _RULE)} for each in sets
         ],
     }

@@ -24,6 +24,7 @@ from fairdesk.cli.terminal import (
     INTERRUPTED,
     NOT_MEASURED,
     complain,
+    picked,
     print_answer,
     progress_bar,
     stoppable_worker,
@@ -107,6 +108,13 @@ def _repair(arguments: argparse.Namespace) -> int:
     return 0 if trials_of(run.figures) else NOT_MEASURED
 
 
+#: What is printed of each candidate.
+_TRIAL = (
+    *("number", "kind", "name", "percent", "added", "front", "failed"),
+    *("seconds", "measures", "changes"),
+)
+
+
 def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
     """Return what ``repair --json`` prints."""
     run, figures = outcome.run, outcome.run.figures
@@ -134,15 +142,7 @@ def _repair_figures(outcome: RepairOutcome) -> dict[str, object]:
         "ended": "" if repair is None else repair.ended,
         "notes": () if repair is None else repair.notes,
         "trials": [
-            {
-                name: getattr(each, name)
-                for name in (
-                    *("number", "kind", "name", "percent", "added", "front", "failed"),
-                    *("seconds", "measures", "changes"),
-                )
-            }
-            | {"result": verdict_of(figures, each)}
-            for each in trials
+            {**picked(each, _TRIAL), "result": verdict_of(figures, each)} for each in trials
         ],
         "queries": run.queries,
         "seconds": run.elapsed,

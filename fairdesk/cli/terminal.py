@@ -333,3 +333,8 @@ def table_lines(
         ).rstrip()
         for row in (heads, *rows)
     ]
+
+
+def picked(figure: object, names: Sequence[str], before: str = "") -> dict[str, object]:
+    """Return fields of a figure, each with a text before its name; without a figure nothing."""
+    return {} if figure is None else {before + name: getattr(figure, name) for name in names}

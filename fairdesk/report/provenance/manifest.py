@@ -20,7 +20,7 @@ from fairdesk.audit.store.records import PASSING, Choice, LogEntry, RunEnded, Ru
 from fairdesk.audit.store.store import Store
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.table import Column, Kind, Table
-from fairdesk.errors import ReportError
+from fairdesk.errors import ReportError, system_errors
 from fairdesk.files import sha256
 from fairdesk.report.content.material import Material
 from fairdesk.report.provenance import evidence
@@ -199,17 +199,14 @@ def sidecar(store: Store, files: Mapping[str, Path]) -> bytes:
     ReportError
         When one of them cannot be read.
     """
-    try:
-        entries = tuple(ExportOf(name, _size(path), sha256(path)) for name, path in files.items())
-    except OSError as error:
-        raise ReportError(
-            f"The exported file “{error.filename}” cannot be read.",
-            why=f"System message: {error.strerror or error}.",
-            remedy="Export it again.",
-        ) from error
+    entries = []
+    for name, path in files.items():
+        what = f"The exported file “{path}” cannot be read."
+        with system_errors(ReportError, what, "Export it again."):
+            entries.append(ExportOf(name, _size(path), sha256(path)))
     details = details_facts(store.details())
     made = _made(store.spec, store.table(), store.runs(), store.log_entries(), details)
-    return _written(msgspec.structs.replace(made, files=entries)).encode()
+    return _written(msgspec.structs.replace(made, files=tuple(entries))).encode()
 
 
 def _size(path: Path) -> int:

@@ -501,10 +501,8 @@ def _quietly() -> Iterator[None]:
 
 def _signature(status: SignatureStatus, when: datetime | None, *, whole: bool) -> Signature:
     certificate = status.signing_cert
-    intact = bool(status.intact and status.valid)
-    trusted = bool(status.trusted)
+    intact, trusted = bool(status.intact and status.valid), bool(status.trusted)
     name = _named(certificate)
-    at = when.astimezone(UTC).isoformat(timespec="seconds") if when else ""
     if not intact:
         said = f"Changed since it was signed, or not signed with the key of {name}."
     elif not whole:
@@ -519,26 +517,18 @@ def _signature(status: SignatureStatus, when: datetime | None, *, whole: bool) -
             "in a certificate that is trusted here."
         )
     )
-    return Signature(
-        name,
-        str(certificate.issuer.human_friendly),
-        certificate.sha256.hex(),
-        at,
-        intact,
-        whole,
-        trusted,
-        said,
-    )
+    at = when.astimezone(UTC).isoformat(timespec="seconds") if when else ""
+    return Signature(*_about(certificate), at, intact, whole, trusted, said)
 
 
 def _refused(certificate: Certificate | None, why: str) -> Signature:
     """Describe a signature that is none."""
-    name, issuer, fingerprint = (
-        ("somebody", "", "")
-        if certificate is None
-        else (_named(certificate), str(certificate.issuer.human_friendly), certificate.sha256.hex())
-    )
-    said = f"Not a valid signature of {name}: {why}"
-    return Signature(
-        name, issuer, fingerprint, "", intact=False, whole=False, trusted=False, said=said
-    )
+    about = ("somebody", "", "") if certificate is None else _about(certificate)
+    said = f"Not a valid signature of {about[0]}: {why}"
+    return Signature(*about, "", intact=False, whole=False, trusted=False, said=said)
+
+
+def _about(certificate: Certificate) -> tuple[str, str, str]:
+    """Name a certificate's holder, its issuer and its fingerprint."""
+    issuer = str(certificate.issuer.human_friendly)
+    return _named(certificate), issuer, certificate.sha256.hex()

@@ -7,6 +7,7 @@ import hashlib
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from fairdesk.audit.verify.record import Anchor
 from fairdesk.audit.verify.reproducing import other_versions
 from fairdesk.audit.verify.tally import Tally
 from fairdesk.certify.proof.verify.statements import Check
-from fairdesk.errors import FairDeskError, ReportError
+from fairdesk.errors import FairDeskError, ReportError, system_errors
 from fairdesk.files import sha256
 from fairdesk.report.content.redacted_json import RedactedJson
 from fairdesk.report.content.redaction import SENTENCES, Shown
@@ -540,33 +541,23 @@ def _attachment(document: bytes) -> bytes | None:
 
 def _form(path: Path) -> Format | None:
     """Return in which form a file is a report; ``None`` where it is none."""
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(max(map(len, _STARTS)))
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    with _reading(path), path.open("rb") as stream:
+        start = stream.read(max(map(len, _STARTS)))
     return next((form for known, form in _STARTS.items() if start.startswith(known)), None)
 
 
 def _content(path: Path) -> bytes:
-    try:
+    with _reading(path):
         if path.stat().st_size > _MOST_BYTES:
             raise ReportError(f"“{path.name}” is too large to be read.")
         return path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from error
 
 
 def _fingerprint(path: Path) -> str:
-    try:
+    with _reading(path):
         return sha256(path)
-    except OSError as error:
-        raise _unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: OSError) -> ReportError:
-    return ReportError(
-        f"“{path}” cannot be read.",
-        why=f"System message: {error.strerror or error}.",
-        remedy="Check its name and your permission to read it.",
-    )
+def _reading(path: Path) -> AbstractContextManager[None]:
+    remedy = "Check its name and your permission to read it."
+    return system_errors(ReportError, f"“{path}” cannot be read.", remedy)
