@@ -531,9 +531,9 @@ def pooled(runs: Sequence[Run]) -> str:
     if len(finding) < 2:
         return ""
     return say(
-        "{runs} runs together found {pairs} pairs. A pair found twice counts twice, one instance "
+        "Runs {runs} together found {pairs} pairs. A pair found twice counts twice, one instance "
         "may be in many, and instances may be synthetic.",
-        runs=words.number(len(finding)),
+        runs=words.joined([str(run.id) for run in finding]),
         pairs=words.number(pairs_found(finding)),
     )
 

@@ -33,11 +33,11 @@ DECIDED = ("by the model", "as decided")
 _CHECKS = 2
 #: What the signs beside a ratio mean.
 _SIGNS = {
-    "!": "! below 0.80 (a screening rule)",
+    "!": "! below 0.80 (four-fifths rule)",
     "~": "~ may be due to chance",
 }
 #: What a ratio is.
-_RATIO = "ratio: rate left of it / ref."
+_RATIO = "ratio: to “ref.”"
 #: Characters of a group's name.
 _NAMED = 30
 
@@ -54,15 +54,17 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
         header += _answer(verdict, HEIGHT)
         return "\n".join((*header, *_blocks(*tables, runs, _said("CHECK", checks), footer)))
     found = [*results(audit, counted=bool(change_rows(audit)))]
-    # where there is little room: nothing of subgroups, shorter sentences, then fewer attributes
-    n, main = len(groups), [each for each in found if each[0] != "SUBGROUP"]
+    # where there is little room: nothing of subgroups and, beside counted rows, of examples; then
+    # shorter sentences, then fewer attributes
+    left_out = ("SUBGROUP", "EXAMPLES") if change_rows(audit) else ("SUBGROUP",)
+    n, main = len(groups), [each for each in found if each[0] not in left_out]
     fewer = (*((lines, n, 2, main) for lines in (3, 2, 1)), (1, 2, 2, main), (1, 1, 0, main))
     first = ((lines, n, answer, found) for lines in (3, 2) for answer in (3, 2))
     for lines, most, answer, kept in (*first, *fewer):
         told = [line for lead, text in kept for line in _said(lead, [text], lines)]
         tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1)]
         above = [*header, *_answer(verdict, answer), *_blocks(*tables, told)]
-        room = HEIGHT - len(above) - len(footer) - (2 if checks else 1)
+        room = HEIGHT - len(above) - len(footer) - (1 if told or not checks else 2)
         if room >= (_CHECKS if checks else 0):
             break
     for lines in (3, 2, 1):
@@ -70,7 +72,7 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
         if len(said) <= room:
             break
     said = said if len(said) <= room else [*said[: room - 1], f"{'':10} … and more: -v"]
-    return "\n".join((*above, *_blocks(said, footer)))
+    return "\n".join((*above, *(said if told else _blocks(said)), *_blocks(footer)))
 
 
 def _blocks(*blocks: Sequence[str]) -> list[str]:
@@ -103,7 +105,7 @@ def _header(audit: Finished) -> list[str]:
         accuracy, majority = (
             words.percent(each, 1) for each in (audit.agreed.accuracy, audit.agreed.majority)
         )
-        right = f": {accuracy} decided as recorded (without a model: {majority})"
+        right = f": {accuracy} as recorded (one decision for all: {majority})"
     named = "" if model in spec.title else f", {model}"
     shown = (f"{said}{named}{right}", f"{said}{right}", f"{said}{right.partition(' (')[0]}")
     about = next((each for each in shown if len(each) <= WIDTH), shown[-1])
@@ -151,9 +153,11 @@ def _changes(audit: Finished, most: int | None = None) -> Iterator[str]:
         names = words.protected_names(audit.spec.domain)
         changed = words.listed(names, "or") if len(names) < 4 else "protected attribute"
         share, head = changing_share(audit), _changing(audit.spec.person, changed)
-        if share is not None and share.unsupported:
-            all_rows = words.number(share.n_samples + share.unsupported)
-            head += f" ({words.number(share.n_samples)} of {all_rows} comparable)"
+        if share is not None and share.exhaustive:
+            n, every = words.number(share.n_samples), share.n_samples + share.unsupported
+            head += (
+                f" ({n} of {words.number(every)} comparable)" if share.unsupported else f" (of {n})"
+            )
         yield from textwrap.wrap(head, WIDTH, subsequent_indent="  ")
         # the last row is of all attributes together
         kept = rows if most is None or len(rows) <= most else [*rows[: most - 1], rows[-1]]

@@ -157,22 +157,33 @@ def group_rows(audit: Finished, *, everything: bool) -> list[list[tuple[str, ...
     attribute, group, rate and ratio of the decisions, rate and ratio of the recorded outcomes.
     """
     of_model, of_records = (
-        {each.attributes[0]: each for each in audit.tables(of) if len(each.attributes) == 1}
-        for of in ("decisions", "label")
+        {each.attributes: each for each in audit.tables(of)} for of in ("decisions", "label")
     )
+    held = (of_model or of_records).values()
+    main = ranked(each for each in held if len(each.attributes) == 1)
+    # several attributes together where they show a lower ratio than each alone
+    crossed = sorted((each for each in held if len(each.attributes) > 1), key=_shown_ratio)[:1]
+    main += [e for e in crossed if _shown_ratio(e) < min(map(_shown_ratio, main), default=1.0)]
     found = []
-    for table in ranked((of_model or of_records).values()):
+    for table in main:
         lines = [*filter(None, (_lowest_line(table), reference_of(table)))] or table.lines[:2]
-        tables = [each.get(table.attributes[0]) for each in (of_model, of_records)]
+        lines = lines[:1] if len(table.attributes) > 1 else lines
+        tables = [each.get(table.attributes) for each in (of_model, of_records)]
         shown = [line for line in table.lines if line.rate is not None] if everything else lines
         cells = [[cell for each in tables for cell in _cells(each, line)] for line in shown]
         found.append(
             [
-                (*table.attributes, *line.values, *row)
+                (words.listed(table.attributes), ", ".join(line.values), *row)
                 for line, row in zip(shown, cells, strict=True)
             ]
         )
     return found
+
+
+def _shown_ratio(table: GroupTable) -> float:
+    """Return the lowest impact ratio that chance does not explain; 1 where there is none."""
+    line = shown_of(table)
+    return 1.0 if line is None or line.impact_ratio is None else line.impact_ratio
 
 
 def _lowest_line(table: GroupTable) -> GroupLine | None:
@@ -220,10 +231,16 @@ def change_rows(audit: Finished) -> list[tuple[str, ...]]:
     held = () if run is None else comparisons.shares_of(run.figures)
     found = sorted((each for each in held if each.whom == "data"), key=lambda s: len(s.attributes))
     beside, rows = () if run is None else run.figures, list[tuple[str, ...]]()
+    alike = len({each.n_samples for each in found}) == 1 and all(
+        each.exhaustive and comparisons.is_answered(spec, each) for each in found
+    )
     for share in found:
         if len(share.attributes) in (1, len(found[-1].attributes)):
             answered = comparisons.is_answered(spec, share)
             cells = _counts(share, beside) if answered else _open(spec, share, beside)
+            if alike:
+                # of how many stands above them all
+                cells = (cells[0].partition(" of ")[0], *cells[1:])
             name, short = words.together(share.attributes), "any of these"
             if len(share.attributes) == 1:
                 name = comparisons.with_companions(spec, *share.attributes)
@@ -268,7 +285,7 @@ def _counts(share: Share, beside: Sequence[Metric]) -> tuple[str, str, str]:
         parts.append(f"{words.number(share.losses)} lose, {words.number(share.gains)} gain")
     if split is not None and split.together:
         need = "both" if len(split.attributes) == 2 else "several"
-        parts.append(f"{words.number(split.together)} need {need}")
+        parts.append(f"{words.number(split.together)} only if {need} change")
     return counted, words.percent(share.hits, share.n_samples), "; ".join(parts)
 
 
@@ -321,8 +338,12 @@ def results(audit: Finished, *, counted: bool) -> Iterator[tuple[str, str]]:
                 text = f"{found}: examples, not a rate."
             case Question.CERTAIN if counted and neighbourhoods_of(run.figures) is None:
                 text = "Only of a model of the data, or of combinations of values: see the report."
+            case Question.CERTAIN:
+                text = said.shortest
             case Question.SUBGROUPS:
                 added = subgroups.added(audit.spec, run, audit.tables("decisions"))
+                if added is not None and not added.value:
+                    continue
                 text = (added or said).shortest
         yield _LEADS[each.question], text
     for run in audit.runs:

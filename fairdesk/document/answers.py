@@ -221,7 +221,7 @@ def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
         (run, share), *rest = best
         telling = [each for each in runs if comparisons.shares_of(each.figures)]
         # who was not tested is said where the share is explained
-        said = figures.share_statement(spec, share, run.figures, excluded=False)
+        said = figures.share_statement(spec, share, run.figures, parts=False)
         if share.whom == "data":
             # beside a share of real people, one of combinations would be read as of people
             studies = comparisons.studies_of(spec, run.figures)

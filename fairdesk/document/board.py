@@ -13,6 +13,7 @@ from fairdesk.document.answers import answers, headline
 from fairdesk.document.blocks import Board, Chart, Listed, Tile, chart_block
 from fairdesk.groups.options import FOUR_FIFTHS
 from fairdesk.models.inputs.input_check import ASSUMED
+from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import Share
 from fairdesk.wording import comparisons, figures, words
@@ -45,14 +46,15 @@ _NEAR, _ABOUT, _TWENTIETH = 0.13, 0.035, 0.05
 #: How the gaps in the records are beside those of the model.
 _RECORDS = {
     "similar": "The records show such gaps too.",
+    "mixed": "The records show such gaps too: smaller as ratios, larger as differences.",
     "smaller": "In the records the gap is smaller.",
     "larger": "In the records the gap is larger.",
 }
 
 #: That the class was taken which agrees better with the records.
 _ASSUMED = (
-    "Is the model’s “{name}” the favourable decision, “{outcome}”? This was assumed: the names of "
-    "its classes do not show it."
+    "Does the model’s output “{name}” mean the favourable decision, “{outcome}”? This was assumed: "
+    "the names of its outputs do not show it."
 )
 
 Run = RunRecord | RunState
@@ -94,12 +96,13 @@ def board(
     by_records = _alone(_recorded(runs, seen))
     compared = _compared(spec, by_model, by_records)
     share = _answered(spec, runs)
+    beside = next((e.figures for e in runs if share in comparisons.shares_of(e.figures)), ())
     return Board(
         _question(spec, compared),
         _answer(spec, compared, share, measured=bool(by_model))
         or headline(spec, runs, answers(spec, runs, seen)).sentence
         or "Not measured yet.",
-        tuple(_tiles(spec, compared, share)),
+        tuple(_tiles(spec, compared, share, beside)),
         _chart(compared),
         tuple(
             each
@@ -128,11 +131,20 @@ def unsettled(spec: AuditSpec, purpose: str, log: Iterable[LogEntry]) -> tuple[s
     """
     name = spec.decisions[spec.mapping.favourable_class]
     values = {"name": name, "outcome": outcome_text(spec, name)}
-    assumed = any(entry.kind == "begun" and ASSUMED in entry.what for entry in log)
     return (
         *(["What is the model used for? Not stated."] if not purpose else []),
-        *([say(_ASSUMED, **values)] if assumed else []),
+        *([say(_ASSUMED, **values)] if is_assumed(log) else []),
     )
+
+
+def is_assumed(log: Iterable[LogEntry]) -> bool:
+    """Return whether which class is favourable was assumed, and confirmed by nobody."""
+    return any(entry.kind == "begun" and ASSUMED in entry.what for entry in log)
+
+
+def _favourable(spec: AuditSpec) -> str:
+    """Write the favourable outcome: of the decision, or of the records."""
+    return outcome_text(spec, spec.decisions[spec.mapping.favourable_class])
 
 
 def _answered(spec: AuditSpec, runs: Sequence[Run]) -> Share | None:
@@ -146,7 +158,7 @@ def _answered(spec: AuditSpec, runs: Sequence[Run]) -> Share | None:
 def rates_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
     """Say how often the groups of the lowest ratios are selected; empty where all is chance."""
     shown = [each for each in _compared(spec, _alone(tables), {}) if each.shown]
-    return words.capital(_rates_sentence(shown))
+    return words.capital(_rates_sentence(spec, shown))
 
 
 def _decided(runs: Sequence[Run], seen: Sequence[Observed]) -> tuple[GroupTable, ...]:
@@ -212,10 +224,10 @@ def _question(spec: AuditSpec, compared: Sequence[_Compared]) -> str:
         pairs = [say("{first}, and {last},", first=pairs[0], last=pairs[1])]
     for who in pairs:
         if spec.predictions:
-            return say("Do the decisions treat {who} equally?", who=who)
-        return say("Does the model treat {who} equally?", who=who)
+            return say("Are {who} selected at equal rates?", who=who.rstrip(","))
+        return say("Does the model select {who} at equal rates?", who=who)
     if spec.predictions:
-        return say("Do the decisions treat all {people} equally?", people=many)
+        return say("Are all {people} selected at equal rates?", people=many)
     if names:
         return say("Does the model’s decision depend on {names}?", names=words.listed(names, "or"))
     return "Does the model’s decision depend on who a text speaks of?"
@@ -234,7 +246,7 @@ def _answer(
 ) -> str:
     """Answer the question in one or two sentences; empty without rates and shares."""
     shown = [each for each in compared if each.shown]
-    rates = _rates_sentence(shown)
+    rates = _rates_sentence(spec, shown)
     if not measured and compared and not spec.predictions:
         return say(
             "The model’s decisions by group are not measured yet. In the records, {said}",
@@ -247,23 +259,21 @@ def _answer(
     if not shown:
         none = "No difference between the selection rates of these groups is shown."
         return f"{none} {changing}".strip()
-    # with equal outcomes by group, single decisions may still depend on them
-    depends = share is not None and bool(share.hits)
-    no = say("Not equally: {said}" if depends else "Not in outcomes: {said}", said=rates)
-    first = no if unequal else words.capital(rates)
+    first = say("No: {said}", said=rates) if unequal else words.capital(rates)
     return f"{first} {_records(shown)}".strip()
 
 
-def _rates_sentence(shown: Sequence[_Compared]) -> str:
+def _rates_sentence(spec: AuditSpec, shown: Sequence[_Compared]) -> str:
     """Say how often groups are selected: ``women are selected at a quarter of the rate of men``."""
     said = [
         say(
             "{group} at {fraction} of {best}"
             if place
-            else "{group} are selected at {fraction} of {best}",
+            else "{group} are selected (“{outcome}”) at {fraction} of {best}",
             group=each.names[0],
             fraction=fraction(each.ratio or 0.0),
             best=each.names[1],
+            outcome=_favourable(spec),
         )
         for place, each in enumerate(shown)
     ]
@@ -293,7 +303,8 @@ def _records(shown: Sequence[_Compared]) -> str:
         if model is None or records is None:
             return ""
         ratio, points = records - model, _apart(each.by_model) - _apart(each.by_records)
-        sides.add("similar" if ratio * points <= 0 else "smaller" if ratio > 0 else "larger")
+        mixed = "mixed" if ratio > 0 > points else "similar"
+        sides.add(mixed if ratio * points <= 0 else "smaller" if ratio > 0 else "larger")
     return _RECORDS[sides.pop() if len(sides) == 1 else "similar"]
 
 
@@ -307,7 +318,12 @@ def _ratio(lines: tuple[GroupLine, GroupLine] | None) -> float | None:
     return (lines[0].rate or 0.0) / lines[1].rate
 
 
-def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) -> Iterator[Tile]:
+def _tiles(
+    spec: AuditSpec,
+    compared: Sequence[_Compared],
+    share: Share | None,
+    beside: Sequence[Metric],
+) -> Iterator[Tile]:
     """Yield the ratios of the selection rates, and for how many the decision changes."""
     for each in compared:
         if each.ratio is None:
@@ -325,22 +341,14 @@ def _tiles(spec: AuditSpec, compared: Sequence[_Compared], share: Share | None) 
             text = say("{text}. The difference may be due to chance", text=text)
         yield Tile(words.percent(each.ratio, 1.0, 0), f"{text}.")
     if share is not None and share.exhaustive:
-        yield Tile(
-            words.number(share.hits),
-            say(
-                "of {people}: the decision changes with another value of {names}{how}.",
-                people=comparisons.compared_people(spec, share),
-                names=words.together(share.attributes),
-                how=""
-                if share.gains is None or share.losses is None
-                else say(
-                    "; {losses} would lose “{outcome}”, {gains} would gain it",
-                    losses=words.number(share.losses),
-                    gains=words.number(share.gains),
-                    outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
-                ),
-            ),
+        changes = say(
+            "of {people}: the decision changes with at least one other value of {names}{along}.",
+            people=comparisons.compared_people(spec, share),
+            names=words.together(share.attributes),
+            along=comparisons.with_it(spec, share.attributes),
         )
+        lost = comparisons.lost_and_gained(share, beside, _favourable(spec))
+        yield Tile(words.number(share.hits), f"{changes} {lost}".rstrip())
 
 
 def _chart(compared: Sequence[_Compared]) -> Chart | None:
@@ -365,9 +373,9 @@ def _known(
 ) -> Iterator[str]:
     if compared:
         yield say(
-            "Selected: the decision, or in the records the outcome, is “{outcome}”. The lines show "
-            "how far the rates may differ for others like these {people}.",
-            outcome=outcome_text(spec, spec.decisions[spec.mapping.favourable_class]),
+            "“Selected” means the decision “{outcome}”; in the records, the outcome “{outcome}”. "
+            "Lines in the chart: how far the rates may differ for others like these {people}.",
+            outcome=_favourable(spec),
             people=words.plural(spec.person),
         )
     tables = decision_tables(runs)
@@ -384,9 +392,6 @@ def _known(
         yield message
     if share is None:
         return
-    splits = (run.figures for run in runs if comparisons.split_of(share, run.figures) is not None)
-    if (counted := next(splits, None)) is not None:
-        yield comparisons.alone_sentence(spec, share, counted)
     yield from _studied(spec, runs, tables, {name for each in compared for name in each.names})
 
 
@@ -437,10 +442,10 @@ def errors_message(spec: AuditSpec, tables: Iterable[GroupTable]) -> str:
 def _studied(
     spec: AuditSpec, runs: Sequence[Run], tables: Sequence[GroupTable], named: Collection[str]
 ) -> Iterator[str]:
-    """Say as which group more or fewer of the same rows would be selected, by the audit studies.
+    """Say how many of the same rows would be selected as each group, by the audit studies.
 
-    Of each study the largest difference that chance does not explain, and those of groups that are
-    ``named`` in the question.
+    Of each study the reference, the largest difference that chance does not explain, and those of
+    groups that are ``named`` in the question.
     """
     studies = (each for run in runs for each in comparisons.studies_of(spec, run.figures))
     for study in {each.attribute: each for each in studies}.values():
@@ -449,7 +454,7 @@ def _studied(
         attribute = spec.domain.attributes[spec.domain.names.index(study.attribute)]
         best = lines.get(name_of(attribute, study.reference))
         found = [
-            (each.gains - each.losses, people(spec, table, line))
+            (each, people(spec, table, line))
             for each in study.values
             if (each.low > 0 or each.high < 0)
             and table is not None
@@ -457,34 +462,30 @@ def _studied(
         ]
         if table is None or best is None or not found:
             continue
-        found.sort(key=lambda each: -abs(each[0]))
-        (apart, group), *others = found
-        said = say(
-            "Had all been {group}, {n} would be selected than had all been {best}",
-            group=group,
-            n=_more(apart),
-            best=people(spec, table, best),
-        )
+        found.sort(key=lambda each: -abs(each[0].gains - each[0].losses))
         reverse = comparisons.against(spec, study, tables)
         turned = "" if reverse is None else people(spec, table, reverse[0])
-        for apart, group in others:
-            if group in named or group == turned:
-                values = {"said": said, "group": group, "n": _more(apart)}
-                said = say("{said}; had all been {group}, {n}", **values)
+        own = next(each for each in study.values if each.code == study.reference)
+        shown = [
+            say("{n} as {group}", n=words.number(value.favourable), group=group)
+            for place, (value, group) in enumerate(found)
+            if place == 0 or group in named or group == turned
+        ]
+        said = say(
+            "If all were tested as {best}{along}, {n} would be selected; {others}",
+            best=people(spec, table, best),
+            along=comparisons.with_it(spec, (study.attribute,)),
+            n=words.number(own.favourable),
+            others=words.joined(shown),
+        )
         if reverse is not None:
             said = say(
-                "{said}: this change does not explain why {group} are selected {rate} often",
+                "{said}. This change does not explain why {group} are selected {rate} often",
                 said=said,
                 group=turned,
                 rate="less" if reverse[2] else "more",
             )
         yield f"{said}."
-
-
-def _more(apart: int) -> str:
-    """Write how many more or fewer: ``211 fewer``."""
-    n = words.number(abs(apart))
-    return say("{n} more", n=n) if apart > 0 else say("{n} fewer", n=n)
 
 
 def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:

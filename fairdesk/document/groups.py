@@ -5,8 +5,9 @@ What is said here is observed in the rows of the data.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+import msgspec
 import numpy as np
 
 from fairdesk.answers import Observed
@@ -30,7 +31,7 @@ from fairdesk.groups.options import LEAST_ROWS
 from fairdesk.groups.statistics import wilson_ends
 from fairdesk.results.groups import Bin, GroupLine, GroupTable
 from fairdesk.wording import words
-from fairdesk.wording.groups.columns import columns
+from fairdesk.wording.groups.columns import columns, ratio_cell
 from fairdesk.wording.groups.impact_ratio import (
     BELOW,
     FLIPS,
@@ -39,7 +40,7 @@ from fairdesk.wording.groups.impact_ratio import (
     table_sentences,
     worst_statement,
 )
-from fairdesk.wording.groups.tables import outcome_of, reference_of, table_title
+from fairdesk.wording.groups.tables import outcome_of, rate_of, reference_of, table_title
 from fairdesk.wording.language import say, say_many
 
 #: Groups listed in a table on paper, and drawn in a chart; all are in the file “groups.csv”.
@@ -72,10 +73,10 @@ _MAP_ROWS, _MAP_COLUMNS = 16, 7
 _CURVES = 6
 
 
-def compose(spec: AuditSpec, table: GroupTable) -> list[Block]:
+def compose(spec: AuditSpec, table: GroupTable, recorded: Iterable[GroupTable] = ()) -> list[Block]:
     """Return all that a table says: what is quoted, then the rest under headings."""
     blocks = [
-        rates(spec, table, most=0),
+        rates(spec, table, 0, recorded),
         *charts(spec, table),
         statement(spec, table),
         Heading("Comparison with the reference group", appended=True),
@@ -104,14 +105,38 @@ def statement(spec: AuditSpec, table: GroupTable, said: Collection[str] = ()) ->
     worst = worst_statement(spec, table)
     rest = tuple(each for each in table_sentences(spec, table) if each not in said)
     if worst.value:
+        # of one attribute the rates are in the table beside it
+        if len(table.attributes) > 1 and worst.brief not in worst.sentence:
+            rest = (worst.brief, *rest)
         return stated(worst, rest)
     lead = say("By {attributes}.", attributes=words.listed(table.attributes))
     return Text(" ".join((worst.sentence, *rest)), lead=lead)
 
 
-def rates(spec: AuditSpec, table: GroupTable, most: int = LISTED) -> Grid:
-    """List the rate of each group."""
-    return grid(table, _RATES, table_title(spec, table), key_of("rates", table), most)
+def rates(
+    spec: AuditSpec,
+    table: GroupTable,
+    most: int = LISTED,
+    recorded: Iterable[GroupTable] = (),
+) -> Grid:
+    """List the rate of each group; of decisions beside that of the ``recorded`` outcomes."""
+    made = grid(table, _RATES, table_title(spec, table), key_of("rates", table), most)
+    alike = (each for each in recorded if each.of == "label" and table.of == "decisions")
+    beside = next((each for each in alike if each.attributes == table.attributes), None)
+    if beside is None:
+        return made
+    cells = {
+        ", ".join(line.values): (rate_of(beside, line), ratio_cell(line))
+        for line in beside.lines
+        if line.n_samples
+    }
+    return msgspec.structs.replace(
+        made,
+        header=(*made.header, "In the records", "Ratio there"),
+        rows=tuple((*row, *cells.get(row[0], ("–", "–"))) for row in made.rows),
+        widths=(*made.widths, 0.9, 0.8),
+        right=(*made.right, len(made.header), len(made.header) + 1),
+    )
 
 
 def against(spec: AuditSpec, table: GroupTable, most: int = LISTED) -> Grid:
@@ -204,7 +229,7 @@ def _notes(table: GroupTable, lines: Sequence[GroupLine], keys: Collection[str])
         if any(line.below for line in lines):
             yield f"{BELOW} {'below the four-fifths threshold'}"
         if any(line.flips for line in lines):
-            yield f"{FLIPS} {'one individual more or fewer would change this'}"
+            yield f"{FLIPS} {'one selected more or fewer would change this'}"
     for key, meaning in _MEANINGS.items():
         if key in keys:
             yield meaning
@@ -333,7 +358,7 @@ def _omitted(few: Sequence[Bin], groups: int) -> Iterator[str]:
     if few:
         yield say_many(
             len(few),
-            "omitted: {n} bin[|s] with fewer than {least} individuals ({rows}[| together])",
+            "omitted: {n} bin[|s] with fewer than {least} rows ({rows}[| together])",
             least=words.number(LEAST_ROWS),
             rows=words.number(sum(each.n_samples for each in few)),
         )

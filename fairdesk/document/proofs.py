@@ -45,7 +45,7 @@ _FEWER = (
 )
 _RATES = (
     "In the population (a model of the data), each group’s selection rate provably lies within its "
-    "bounds, for the protected values tested. It is not the rate of real individuals, and does not "
+    "bounds, for the protected values tested. It is not the rate of real people, and does not "
     "show why groups differ."
 )
 _NONE = "none proven so far"
@@ -62,7 +62,7 @@ _VERIFY = (
     "again with the bounds of separate code."
 )
 _NOT_OF_PEOPLE = (
-    "Shares of the input domain are of combinations of allowed values, not of real individuals; "
+    "Shares of the input domain are of combinations of allowed values, not of real people; "
     "most combinations do not resemble any data row."
 )
 _ONE_SET = (

@@ -129,7 +129,7 @@ def statement(spec: AuditSpec, share: Share, beside: Sequence[Metric]) -> Statem
     """State a share; in more sentences whose decision changes, by value."""
     if share.whom != "data" or not share.n_samples or comparisons.is_open(spec, share):
         return stated(figures.share_statement(spec, share, beside))
-    said = figures.share_statement(spec, share, excluded=False)
+    said = figures.share_statement(spec, share, beside, parts=False)
     by_value = figures.directed_by_value(spec, comparisons.shares_of(beside))
     alone = comparisons.alone_sentence(spec, share, beside)
     return stated(said, (*by_value, alone, figures.excluded_sentence(spec, share)))
@@ -151,8 +151,8 @@ def audit_studies(
     against = (comparisons.against_sentence(spec, each, tables) for each in studies)
     return [
         *blocks,
-        chart_block(chart, caption=caption, key="study", evidence="observed"),
         *map(Text, filter(None, against)),
+        chart_block(chart, caption=caption, key="study", evidence="observed"),
         *value_changes(spec, measured),
     ]
 
@@ -168,9 +168,15 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
             rows=tuple(rows),
             widths=(1.6, 1.4, 0.9, 1.1, 0.7, 0.7),
             right=(2, 3, 4, 5),
-            caption="How often the decision changes when a row recorded with one value is tested "
-            "with another: the most changes of each attribute first; a row counts once for each "
-            "value that it is tested with",
+            caption=say(
+                "How often the decision changes when {people} recorded with one value are tested "
+                "with another: for each attribute at most {most} pairs of values, most changes "
+                "first",
+                people=words.plural(spec.person),
+                most=words.number(_MOST_PAIRS),
+            ),
+            note="compared: those whose other values all occur with the tested value; each counts "
+            "once for each value tested",
             key="value-changes",
             evidence="observed",
         )

@@ -116,14 +116,15 @@ def added(
     ]
     if not rates or not held:
         return None
-    (_mined, sets), (rate, name) = held[0], min(rates)
+    (mined, sets), (rate, name) = held[0], min(rates)
     values = {"low": words.percent(rate, 1.0), "name": name}
     least = finding_words.lowest_of(spec, sets)
     counted = None if least is None else least.data_in
     if least is None or counted is None or ends_of(least.rows, counted)[1] >= rate:
         none = say(
-            "No subgroup is shown to have a lower selection rate than {name} ({low}), the lowest "
-            "in the tables of groups.",
+            "None of the {n} subgroups tested is shown to have a lower selection rate than {name} "
+            "({low}), the lowest of the groups that are large enough to compare.",
+            n=words.number(mined.rule_sets),
             **values,
         )
         return language.Statement("observed", "", "", none)

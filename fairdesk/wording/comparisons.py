@@ -30,10 +30,12 @@ from fairdesk.wording import words
 from fairdesk.wording.attributes import refused_said
 from fairdesk.wording.decisions import name_of
 from fairdesk.wording.groups.tables import people as members
-from fairdesk.wording.language import Statement, say, unmeasured
+from fairdesk.wording.language import Statement, say, say_many, unmeasured
 
 #: The heading below which it is said which comparisons the data support.
 SUPPORTED = "What changes together, and what is not compared"
+#: What is lost or gained.
+FAVOURABLE = "the favourable decision"
 #: Pairs of a companion's values that a sentence names.
 _PAIRS = 2
 #: Values of an audit study in a sentence; of more the reference, the lowest and the highest.
@@ -61,7 +63,7 @@ COMPARED_HEADER = (
 VALUE_CHANGE_HEADER = (
     "Recorded as",
     "Tested as",
-    "Rows compared",
+    "Compared",
     "Decision changes",
     "Would lose",
     "Would gain",
@@ -208,12 +210,30 @@ def _following(domain: Domain, names: set[str]) -> list[str]:
     return found
 
 
-def lost_and_gained(losses: int, gains: int) -> str:
-    """Say for how many a decision that changes is lost, and for how many it is gained."""
+def lost_and_gained(share: Share, figures: Iterable[Metric], outcome: str = "") -> str:
+    """Say of how many the favourable decision would be lost, and of how many gained; else empty.
+
+    Parameters
+    ----------
+    figures : iterable of Metric
+        Of the same run: an audit study of the same rows counts how many are selected as they are.
+    outcome : str
+        The name of the favourable decision; without it, it is called that.
+    """
+    if share.gains is None or share.losses is None or not share.hits:
+        return ""
+    found = (each for each in figures if isinstance(each, AuditStudy) and share.whom == "data")
+    selected = next((each.actual for each in found if each.n_rows == share.n_samples), None)
+    values = {"losses": words.number(share.losses), "gains": words.number(share.gains)}
+    values["decision"] = say("“{outcome}”", outcome=outcome) if outcome else FAVOURABLE
+    if selected is None:
+        return say("{losses} would lose {decision}, {gains} would gain it.", **values)
     return say(
-        "{losses} would lose the favourable decision, {gains} would gain it",
-        losses=words.number(losses),
-        gains=words.number(gains),
+        "{losses} of the {selected} selected would lose {decision}; {gains} of the {rest} others "
+        "would gain it.",
+        selected=words.number(selected),
+        rest=words.number(share.n_samples - selected),
+        **values,
     )
 
 
@@ -270,6 +290,17 @@ def _split_sentence(spec: AuditSpec, split: ChangeSplit) -> str:
     )
 
 
+def with_it(spec: AuditSpec, attributes: Sequence[str]) -> str:
+    """Name in brackets what changes with protected attributes; empty where nothing does."""
+    found = [one for one in spec.domain.support.companions if one.by in attributes]
+    if not found:
+        return ""
+    if len(attributes) == 1:
+        return say(" ({names} with it)", names=words.listed([one.attribute for one in found]))
+    along = [say("{name} with {by}", name=one.attribute, by=one.by) for one in found]
+    return say(" ({names})", names=words.joined(along))
+
+
 def with_companions(spec: AuditSpec, *attributes: str) -> str:
     """Name protected attributes with what changes with them: ``sex and relationship``."""
     along = (one.attribute for one in spec.domain.support.companions if one.by in attributes)
@@ -294,7 +325,8 @@ def value_change_rows(
                 words.number(value.losses),
                 words.number(value.gains),
             )
-            for value in each.values[:most]
+            for place, value in enumerate(each.values[:most])
+            if value.changed or not place
         ]
     return rows
 
@@ -318,16 +350,16 @@ def open_statement(spec: AuditSpec, share: Share, figures: Sequence[Metric]) -> 
     rest = ""
     if counted is not None and counted.compared:
         rest = say(
-            "If it changes too ({along}), the decision changes for {hits} of {people} ({share}): "
-            "{lost}."
-            if len(proposed) == 1
-            else "If they change too ({along}), the decision changes for {hits} of {people} "
-            "({share}): {lost}.",
+            "If {they} too ({along}), the decision changes for {hits} of {people} ({share}): "
+            "{losses} would lose {decision}, {gains} would gain it.",
+            they="it changes" if len(proposed) == 1 else "they change",
             along=along,
             hits=words.number(counted.hits),
             people=words.counted(counted.compared, spec.person),
-            share=words.percent(counted.hits, counted.compared, 2),
-            lost=lost_and_gained(counted.losses, counted.gains),
+            share=words.percent(counted.hits, counted.compared),
+            losses=words.number(counted.losses),
+            gains=words.number(counted.gains),
+            decision=FAVOURABLE,
         )
     without = (
         say(
@@ -370,18 +402,20 @@ def unsupported_sentence(spec: AuditSpec, share: Share) -> str:
     if not share.unsupported:
         return ""
     values = {
-        "n": words.number(share.unsupported),
         "people": _all(spec, share),
         "names": words.listed(share.attributes, "or"),
     }
     if proposed := words.proposed_of(spec.domain, share.attributes):
         return say(
             "For {n} of {people} the data support no comparison by {names} unless {along}.",
+            n=words.number(share.unsupported),
             along="; ".join(companion_text(spec.domain, each) for each in proposed),
             **values,
         )
-    return say(
-        "For {n} of {people} the data support no comparison by {names}.",
+    return say_many(
+        share.unsupported,
+        "{n} of {people} [is|are] not compared: with any other {names}, two values would meet "
+        "that no row has together.",
         **values,
     )
 
@@ -459,18 +493,14 @@ def absent_text(text: str) -> str:
 def study_sentence(spec: AuditSpec, study: AuditStudy) -> str:
     """Say how many of the same rows are selected with each value: the audit study in a sentence."""
     attribute = _attribute(spec.domain, study.attribute)
-    along = [
-        each.attribute for each in spec.domain.support.companions if each.by == study.attribute
-    ]
-    with_it = say(" (and {names} with it)", names=words.listed(along)) if along else ""
     parts = [
         say(
-            "{n} would be selected if all had {name} = {value}{with_it}"
+            "{n} would be selected if all had {name} = {value}{along}"
             if place == 0
             else "{n} if {value}",
             name=words.quoted(study.attribute),
             value=name_of(attribute, each.code),
-            with_it=with_it,
+            along=with_it(spec, (study.attribute,)),
             n=words.number(each.favourable),
         )
         for place, each in enumerate(shown_values(study))
@@ -540,8 +570,8 @@ def study_caption(spec: AuditSpec, studies: Sequence[AuditStudy]) -> str:
     ]
     return say(
         "Audit study: how many of the same {people} would be selected if all had this value, of "
-        "those that can be compared with each: {counted}. Lines: {confidence} intervals of the "
-        "difference from the square, the reference",
+        "those whose data support each: {counted}. Lines: {confidence} intervals of the difference "
+        "from the reference",
         people=words.plural(spec.person),
         confidence=words.percent(studies[0].confidence, 1.0, 0),
         counted=words.joined(counted),
@@ -557,8 +587,10 @@ def against_sentence(spec: AuditSpec, study: AuditStudy, tables: Sequence[GroupT
     line, own, more = found
     return say(
         "{rate} of {group} and {own_rate} of {own} are selected, yet {more} of the same {people} "
-        "would be selected if all were {group} than if all were {own}: this change does not "
-        "explain the gap between the two groups.",
+        "would be selected if all were {group} than if all were {own}: changing {name}{along} "
+        "does not explain the gap.",
+        name=words.quoted(study.attribute),
+        along=with_it(spec, (study.attribute,)),
         rate=words.percent(line.rate or 0.0, 1.0),
         group=members(spec, table, line),
         own_rate=words.percent(own.rate or 0.0, 1.0),
@@ -607,8 +639,14 @@ def compared_table(figures: Iterable[Metric]) -> list[tuple[str, ...]]:
     ]
 
 
-def limits(spec: AuditSpec) -> Iterator[tuple[str, str]]:
-    """Yield the limits of the comparisons of this audit, each with its first words."""
+def limits(spec: AuditSpec, figures: Iterable[Metric] = ()) -> Iterator[tuple[str, str]]:
+    """Yield the limits of the comparisons of this audit, each with its first words.
+
+    Parameters
+    ----------
+    figures : iterable of Metric
+        Of the run that counted the rows: what would change without the companions.
+    """
     domain, support = spec.domain, spec.domain.support
     if support.proposed:
         names = words.listed([each.attribute for each in support.proposed])
@@ -618,25 +656,57 @@ def limits(spec: AuditSpec) -> Iterator[tuple[str, str]]:
         )
     if support.companions:
         along = "; ".join(companion_text(domain, each) for each in support.companions)
-        yield (
-            "What changes together is a choice.",
-            say(
-                "The figures hold for this one: {along}. With another one they differ; the "
-                "appendix gives those of all combinations.",
-                along=along,
-            ),
-        )
+        held, figures = "The figures hold for this choice ({along}).", tuple(figures)
+        without = filter(None, (_without(spec, each, figures) for each in support.companions))
+        rest = " ".join(without) or "With another one they differ."
+        yield "What changes together is a choice.", f"{say(held, along=along)} {rest}"
     for name, by in support.refused:
         yield say("Does not change: {name}.", name=name), refused_said(name, by)
     if support.rare or support.constraints:
         yield (
             "Only what the data support is compared.",
             say(
-                "“{title}” says what that is. Three or more values together may still hardly "
-                "occur.",
+                "Every two values of a changed row occur together in some row of the data. Three "
+                "or more together were not checked, so a changed row may be rare or impossible "
+                "(see “{title}”).",
                 title=SUPPORTED,
             ),
         )
+
+
+def _without(spec: AuditSpec, companion: Companion, figures: Sequence[Metric]) -> str:
+    """Say what changing an attribute would do if its companion stayed as it is recorded."""
+    counted = compared_rows(figures, (companion.by,))
+    every, supported = counted.get("all"), counted.get("supported")
+    if every is None or supported is None or not companion.moves:
+        return ""
+    domain, move = spec.domain, companion.moves[0]
+    return say(
+        "If {name} stayed as recorded ({one} tested as {other}, which hardly any row supports), "
+        "changing {by} would make {losses} lose and {gains} gain {decision}, not {own_losses} and "
+        "{own_gains}.",
+        name=words.quoted(companion.attribute),
+        one=name_of(_attribute(domain, companion.attribute), move.code),
+        other=name_of(_attribute(domain, companion.by), move.to),
+        by=words.quoted(companion.by),
+        losses=words.number(every.losses),
+        gains=words.number(every.gains),
+        own_losses=words.number(supported.losses),
+        own_gains=words.number(supported.gains),
+        decision=FAVOURABLE,
+    )
+
+
+def untested_sentence(spec: AuditSpec, attributes: Sequence[str]) -> str:
+    """Say with which protected values no row is tested, since too few have them; else empty."""
+    rare = [
+        say("{name} = {value}", name=name, value=name_of(_attribute(spec.domain, name), code))
+        for name, code in spec.domain.support.rare
+        if name in attributes
+    ]
+    if not rare:
+        return ""
+    return say("No row is tested with {values}: too few have it.", values=words.listed(rare, "or"))
 
 
 def support_sentence(domain: Domain) -> str:

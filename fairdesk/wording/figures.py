@@ -76,6 +76,8 @@ _PHASES = {
 }
 #: Heads of what a table says of a phase.
 PHASE_HEADER = ("Instances tested", "Pairs found", "Share", "Paths")
+#: From this share of the data rows on one decimal is enough.
+_RARE = 0.01
 #: Fewer plausible pairs are few: a table shows so many first.
 FEW_PAIRS = 500
 
@@ -105,7 +107,7 @@ def share_label(spec: AuditSpec, whom: str) -> str:
 
 
 def share_statement(
-    spec: AuditSpec, share: Share, beside: Sequence[Metric] = (), *, excluded: bool = True
+    spec: AuditSpec, share: Share, beside: Sequence[Metric] = (), *, parts: bool = True
 ) -> Statement:
     """Say for which share the decision changes, with the fixed-sample interval.
 
@@ -116,8 +118,8 @@ def share_statement(
     ----------
     beside : sequence of Metric
         What the same run measured: the other figure, and what each attribute alone changes.
-    excluded : bool
-        Whether to say also how many of the data rows were not tested, and why.
+    parts : bool
+        Whether to say also what each attribute alone changes, and which data rows were not tested.
     """
     values = {"whom": _whom(share, plural(spec.person)), **words.whom(spec.person)}
     values["what"] = comparisons.changed(spec, share.attributes, rows=share.whom == "data")
@@ -134,7 +136,8 @@ def share_statement(
         )
     values["n"] = words.number(share.n_samples)
     digits = digits_of(share.low, share.high)
-    value = words.percent(share.hits, share.n_samples, 2) if share.hits else words.percent_of("0")
+    counted = words.percent(share.hits, share.n_samples, _exact_digits(share))
+    value = counted if share.hits else words.percent_of("0")
     if share.exact and share.whom == "domain" and 10_000 * share.hits >= share.n_samples:
         value = percent_down(Fraction(share.hits, share.n_samples), 2)
     if share.exhaustive and share.wavered:
@@ -150,8 +153,9 @@ def share_statement(
         )
     elif share.exhaustive:
         sentence = say(
-            "If we change {what}, the decision changes for {hits} of {counted} ({share}). All were "
-            "tested.",
+            "If we change {what}, the decision changes{how} for {hits} of {counted} ({share}). All "
+            "were tested.",
+            how=" with at least one other value" if share.whom == "data" else "",
             share=value,
             hits=words.number(share.hits),
             counted=_counted(share, spec.person),
@@ -186,9 +190,9 @@ def share_statement(
     said = Statement(evidence, label, value, sentence, _basis(spec, share, beside))
     if share.whom == "data":
         return said.with_more(
-            directed_sentence(share),
-            comparisons.alone_sentence(spec, share, beside),
-            excluded_sentence(spec, share) if excluded else "",
+            directed_sentence(share, beside),
+            comparisons.alone_sentence(spec, share, beside) if parts else "",
+            excluded_sentence(spec, share) if parts else "",
         )
     if is_open:
         said = said.with_more(words.open_sentence(spec.domain, share.attributes))
@@ -212,7 +216,7 @@ def _basis(spec: AuditSpec, share: Share, beside: Iterable[Metric] = ()) -> str:
             counted=_counted(share, spec.person),
         )
         alone = comparisons.alone_sentence(spec, share, beside)
-        parts = counted, directed_sentence(share), alone
+        parts = counted, directed_sentence(share, beside), alone
         return " ".join(filter(None, parts))
     if share.exhaustive:
         return ""
@@ -224,12 +228,12 @@ def _basis(spec: AuditSpec, share: Share, beside: Iterable[Metric] = ()) -> str:
     )
 
 
-def directed_sentence(share: Share) -> str:
+def directed_sentence(share: Share, beside: Iterable[Metric] = ()) -> str:
     """Say for how many the decision becomes favourable, or not; empty if not counted."""
-    if share.gains is None or share.losses is None or not share.hits:
+    said = comparisons.lost_and_gained(share, beside)
+    if not said:
         return ""
-    said = f"{comparisons.lost_and_gained(share.losses, share.gains)}."
-    rest = share.hits - share.gains - share.losses
+    rest = share.hits - (share.gains or 0) - (share.losses or 0)
     others = rest and say_many(
         rest,
         "For {n} other[|s], both decisions are unfavourable.",
@@ -241,11 +245,13 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     """Say what changing each protected attribute alone does, by value."""
     return tuple(
         say(
-            "With another {name} it changes for {hits} of {n}. {lost}",
+            "With another {name} it changes for {hits} of {n}: {losses} would lose it, {gains} "
+            "would gain it.",
             name=comparisons.with_companions(spec, *share.attributes),
             hits=words.number(share.hits),
             n=words.number(share.n_samples),
-            lost=directed_sentence(share),
+            losses=words.number(share.losses or 0),
+            gains=words.number(share.gains or 0),
         )
         for share in shares
         if share.whom == "data"
@@ -257,7 +263,15 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
 
 def excluded_sentence(spec: AuditSpec, share: Share) -> str:
     """Say which rows of the data a share is not of, and why; empty where it is of all."""
-    missing = comparisons.unsupported_sentence(spec, share)
+    missing = " ".join(
+        filter(
+            None,
+            (
+                comparisons.untested_sentence(spec, share.attributes),
+                comparisons.unsupported_sentence(spec, share),
+            ),
+        )
+    )
     rest = spec.data.rows - share.n_samples - share.unsupported
     if rest <= 0 or not share.exhaustive:
         return missing
@@ -287,9 +301,16 @@ def share_known(share: Share) -> str:
     return interval(share.low, share.high, share.confidence, digits)
 
 
+def _exact_digits(share: Share) -> int:
+    """Choose the decimals of a share that was counted: of data rows one, of few of them two."""
+    return 1 if share.whom == "data" and share.estimate >= _RARE else 2
+
+
 def short_share(share: Share, beside: Iterable[Metric] = ()) -> str:
     """Write a share alone: ``8.38 %``; in words where that is not known."""
-    digits = 2 if share.exhaustive else digits_of(share.low, share.high)
+    digits = digits_of(share.low, share.high)
+    if share.exhaustive:
+        digits = _exact_digits(share)
     return comparisons.not_known(share, beside) or shown_percent(share.estimate, digits)
 
 

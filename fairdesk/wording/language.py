@@ -71,15 +71,17 @@ FRAME: dict[str, str] = {
     ),
     "means estimated": "From random samples or altered copies, with a confidence interval.",
     "means observed": (
-        "Counted in the rows of the data. An interval, where one is given, is for individuals "
-        "drawn in the same way as these rows."
+        "Counted in all rows of the data, as they are or as the model decides them with a "
+        "protected value changed. An interval is for other rows drawn in the same way."
     ),
     "means example": "Found by a search. It does not show how often this happens.",
     "means CI": (
         "Confidence interval, made by a procedure whose intervals contain the true value in 95 "
         "of 100 audits."
     ),
-    "means p": "How probable a difference at least as large is by chance alone.",
+    "means p": (
+        "How probable a difference at least as large is by chance alone if both rates are equal."
+    ),
     "place": "Section {section}, page {page}",
     "sources": "Sources",
     "unsigned": "Draft: not signed off",

@@ -51,9 +51,12 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
     if found.changed or found.together:
         sentence = say(
             "Of {own} {people} unaffected by any tested {names}, {n} provably stay so if "
-            "{differs}.",
+            "{differs}{rest}.",
             n=certified,
             differs=_differs(found),
+            rest=say("; {n} provably do not", n=words.number(found.falsified - found.flipped))
+            if found.falsified > found.flipped
+            else "",
             **values,
         )
     else:
@@ -61,16 +64,25 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
             "{own} of {rows} are provably unaffected by any tested {names}.", rows=rows, **values
         )
     value = say("{certified} of {rows}", certified=certified, rows=rows)
-    return Statement("proven", _label(found), value, words.capital(sentence))
+    brief = words.capital(sentence.replace(say(" ({limit})", limit=_limit(found)), ""))
+    return Statement("proven", _label(found), value, words.capital(sentence), brief)
+
+
+def _reach(found: NeighbourhoodCounts) -> str:
+    digits = 0 if round(100 * found.reach, 6) % 1 == 0 else 2
+    return words.percent(found.reach, 1.0, digits) if found.reach else words.percent_of("0")
+
+
+def _limit(found: NeighbourhoodCounts) -> str:
+    """Say by how much a number may differ."""
+    return say("numbers by up to {share} of range", share=_reach(found))
 
 
 def _differs(found: NeighbourhoodCounts) -> str:
     """Say what may differ of a neighbour, as a clause."""
-    digits = 0 if round(100 * found.reach, 6) % 1 == 0 else 2
-    share = words.percent(found.reach, 1.0, digits) if found.reach else words.percent_of("0")
-    limit = say("numbers by up to {share} of range", share=share)
+    limit = _limit(found)
     if not found.changed:
-        return say("all numbers differ by up to {share} of range", share=share)
+        return say("all numbers differ by up to {share} of range", share=_reach(found))
     if found.together:
         return say_many(
             found.changed,

@@ -38,11 +38,11 @@ def rule_phrase(spec: AuditSpec, conditions: Sequence[Condition]) -> str:
     """Write a group in words: ``sex = Male, race = Hispanic or Other, age 40 and over``.
 
     Of a rule about texts the terms by their categories: ``gender: gay, religion: taoist``.
-    ``all individuals`` where there is no condition.
+    ``all rows`` where there is no condition.
     """
     attributes = _attributes(spec)
     parts = (_written(attributes, each, signs=False) for each in conditions)
-    return ", ".join(parts) or "all individuals"
+    return ", ".join(parts) or "all rows"
 
 
 def combination_text(spec: AuditSpec, names: Sequence[str], codes: Sequence[float]) -> str:

@@ -23,23 +23,25 @@ from fairdesk.wording.language import Statement, say, say_many
 EXAMPLES = (
     "A discriminatory pair is two instances that differ only in protected attributes, and in what "
     "changes with them, and receive different decisions. Each pair shows that, for these inputs, "
-    "the model’s decision depends on a protected attribute. Do not read the number of pairs as how "
-    "often this happens. Instances are synthetic or rows of the data."
+    "the model’s decision depends on a protected attribute or what changes with it. Do not read "
+    "the number of pairs as how often this happens. Instances are synthetic or rows of the data."
 )
 #: What the rows of the data show, and what not.
 OBSERVED = (
-    "Observed figures describe the individuals in the data. They show how groups differ, not "
-    "why, and not what a different protected attribute would have changed for any "
-    "individual."
+    "Observed figures describe the rows of the data. They show how groups differ, not why, and "
+    "not what a different protected attribute would have changed for any row."
 )
 #: What the threshold of impact ratios is: said once where they are shown.
-FOUR_FIFTHS = "The four-fifths threshold is a screening rule, not a legal conclusion."
+FOUR_FIFTHS = (
+    "The four-fifths threshold is an impact ratio of 0.80: a screening rule, not a legal "
+    "conclusion."
+)
 #: What p-values are of, by whether they are corrected: said once where they are shown.
 TESTED = {
-    False: "Each p is of a Z test against the reference, unless another test is named.",
+    False: "p tests whether both rates are equal, not the threshold (Z test unless named).",
     True: (
-        "Each p is of a Z test against the reference, unless another test is named, and "
-        "corrected for the number of groups in its table; confidence intervals are not."
+        "p tests whether both rates are equal, not the threshold (Z test unless named); it is "
+        "corrected for the number of groups in its table, confidence intervals are not."
     ),
 }
 #: What searches for groups show, and what not.

@@ -17,7 +17,7 @@ def fills(drawing):
 
 
 def test_each_row_is_a_dot_and_those_that_change_are_filled():
-    found = fills(People((Changing("sex = male", 12, 3, 1),)))
+    found = fills(People((Changing("sex = male", 12, 5, 3, 1),)))
     assert len(found) == 12
     assert found[:4] == ["discriminatory"] * 3 + ["series 0"]
     assert set(found[4:]) == {"ground"}
@@ -25,7 +25,7 @@ def test_each_row_is_a_dot_and_those_that_change_are_filled():
 
 def test_of_many_rows_a_dot_stands_for_several_and_a_smaller_one_for_fewer():
     drawing = People(
-        (Changing("race = Other", 44, 3, 7), Changing("race = White", 4_000, 0, 10)), 9
+        (Changing("race = Other", 44, 9, 3, 7), Changing("race = White", 4_000, 900, 0, 10)), 9
     )
     discs = [each for each in drawing.lay_out(PAPER).shapes if isinstance(each, Disc)][KEY:]
     whole = max(each.radius for each in discs)
@@ -48,7 +48,7 @@ def test_of_many_rows_a_dot_stands_for_several_and_a_smaller_one_for_fewer():
 
 
 def test_rows_that_are_not_compared_are_not_called_unchanged():
-    group = (Changing("sex = male", 12, 3, 1),)
+    group = (Changing("sex = male", 12, 5, 3, 1),)
     keys = [
         [each.text for each in People(group, partly=partly).lay_out(PAPER).shapes[5:6]]
         for partly in (False, True)
@@ -62,5 +62,5 @@ def test_groups_are_those_of_the_shares_of_single_attributes(tmp_path):
         assert people_of(store.spec, [], [TABLE]).empty
         assert people_of(store.spec, [ROWS], []).empty
     said = plain(made.alt())
-    assert "Women, when only sex changes: of 2,435, 3 would lose" in said
-    assert made.rows_per_dot == 5
+    assert "Women, other sex: 3 of 157 selected would lose, 1 of 2,278 others gain" in said
+    assert made.rows_per_dot == 7

@@ -194,9 +194,9 @@ def test_beside_the_rows_of_the_data_no_share_of_combinations_is_told(spec):
     answer = answered(
         spec, Question.SHARE, run(1, "estimate", LARGER, BOTH, ROWS), run(2, "estimate", MOVED)
     )
-    assert (answer.evidence, plain(answer.said.value)) == ("observed", "1.50 %")
+    assert (answer.evidence, plain(answer.said.value)) == ("observed", "1.5 %")
     assert answer.details == ()
-    assert plain(answer.chart.alt()) == "Bars of shares. Any change: 1.50 %."
+    assert plain(answer.chart.alt()) == "Bars of shares. Any change: 1.5 %."
     alone = replace(ROWS, attributes=ROWS.attributes[:1], hits=1, estimate=0.005)
     parted = answered(spec, Question.SHARE, run(1, "estimate", LARGER, ROWS, alone))
     assert f"; {ROWS.attributes[0]} alone: 0.50 %." in plain(parted.chart.alt())
@@ -584,6 +584,6 @@ def test_pairs_of_several_runs_are_counted_together_and_apart(spec):
     one, other = (run(i, "maft", tried=90, found=i * 7) for i in (1, 2))
     assert pooled((one,)) == ""
     assert pooled((one, other, run(3, "maft", tried=9))) == (
-        "2 runs together found 21 pairs. A pair found twice counts twice, one instance may be in "
-        "many, and instances may be synthetic."
+        "Runs 1 and 2 together found 21 pairs. A pair found twice counts twice, one instance may be "
+        "in many, and instances may be synthetic."
     )

@@ -56,7 +56,7 @@ def test_marks_of_a_grid_are_explained_where_there_are_some(spec):
     assert "‡" not in groups.rates(spec, counted).note
     flips = msgspec.structs.replace(below, below=False, flips=True)
     marked = groups.rates(spec, msgspec.structs.replace(counted, lines=(flips, *others)))
-    assert marked.note == "‡ one individual more or fewer would change this"
+    assert marked.note == "‡ one selected more or fewer would change this"
     assert marked.rows[0][-1] == "0.74‡"
 
 
@@ -83,7 +83,7 @@ def test_calibration_has_curves_with_intervals_of_groups_that_are_compared():
 def test_calibration_counts_the_bins_of_few_rows_that_it_leaves_out():
     (chart,) = groups.calibration(table(of="scores", calibration=(FEW, MANY)))
     assert all(len(line.x) == 1 for line in chart.drawing.lines[:-1])
-    assert "omitted: 3 bins with fewer than 30 individuals (87 together)" in chart.caption
+    assert "omitted: 3 bins with fewer than 30 rows (87 together)" in chart.caption
     assert not groups.calibration(table(of="scores", calibration=(FEW,)))
     assert not groups.calibration(table())
 

@@ -155,7 +155,7 @@ def test_rows_with_their_neighbours_have_a_bar_and_say_what_that_is_not(composed
     (said,) = statements(blocks)
     assert (said.number, said.evidence) == ("150 of 190 applicants", "proven")
     assert NOT_MEANT in said.details
-    assert "78.95\u00a0% unchanged" in only(blocks, Chart, "bars-2").alt
+    assert "78.9\u00a0% unchanged" in only(blocks, Chart, "bars-2").alt
     assert "0.000001" in under(blocks)[phrases.HOW_CERTIFIED][0].text
 
 
@@ -298,8 +298,8 @@ def test_rules_of_what_it_covers_are_said_only_where_they_apply(spec):
     run = RunState(1, "certify", "done", figures=(DOMAIN,))
     _, whole = proofs.covers(spec, (run,))
     assert "all 8 permitted combinations of values of sex and job (28 pairs in all)" in whole.text
-    assert "not of real individuals" in whole.text
+    assert "not of real people" in whole.text
     for said in ("has no comparison: it is neither", "certified for its other values"):
         assert said not in whole.text
     _, rows = proofs.covers(spec, (replace(run, figures=(AROUND,)),))
-    assert "not of real individuals" not in rows.text
+    assert "not of real people" not in rows.text

@@ -31,7 +31,7 @@ def test_the_share_of_the_data_leads_and_those_of_one_kind_are_drawn_together(sp
     of_sex = msgspec.structs.replace(DATA, attributes=SEX.attributes)
     blocks = composed(spec, DOMAIN, SEX, of_sex, DATA)
     (stated,) = (each for each in blocks if isinstance(each, Statement))
-    assert stated.number.replace("\u00a0", " ") == "1.50 %"
+    assert stated.number.replace("\u00a0", " ") == "1.5 %"
     data, domain = (
         each for each in blocks if isinstance(each, Chart) and each.key.startswith("bars")
     )

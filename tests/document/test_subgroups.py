@@ -100,8 +100,8 @@ def test_where_subgroups_add_nothing_that_is_said_without_a_value(spec, found):
     said = subgroups.added(spec, run_of(MINED, *found), rates(MALE_LOW | FEMALE_LOW))
     assert said.value == ""
     assert plain(said.sentence) == (
-        "No subgroup is shown to have a lower selection rate than women (30.0 %), the lowest in "
-        "the tables of groups."
+        f"None of the {MINED.rule_sets:,} subgroups tested is shown to have a lower selection rate "
+        "than women (30.0 %), the lowest of the groups that are large enough to compare."
     )
 
 

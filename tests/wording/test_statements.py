@@ -49,7 +49,7 @@ def mitigated(measured):
         (share(exhaustive=True), "proven", DOMAIN, "3.80 %"),
         (
             share(whom="data", exhaustive=True),
-            *("observed", "Applicants whose decision changes", "3.80 %"),
+            *("observed", "Applicants whose decision changes", "3.8 %"),
         ),
         (share(n_samples=0, hits=0), "", "", ""),
         (proof(), "proven", UNCHANGED, "At least 89.93 %"),

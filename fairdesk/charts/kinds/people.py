@@ -17,16 +17,17 @@ from fairdesk.wording.groups.tables import people
 from fairdesk.wording.language import say
 
 #: About so many dots are drawn at most.
-_DOTS = 1_200
+_DOTS = 700
 #: The distance of two dots, and the radius of one, by the height of a line of type.
 _STEP, _RADIUS = 0.5, 0.19
 
 
 class Changing(NamedTuple):
-    """A group: its name, its rows, and of how many the decision would be lost or gained."""
+    """A group: its rows, those selected, and of how many the decision would be lost or gained."""
 
     name: str
     n_rows: int
+    selected: int
     losses: int
     gains: int
 
@@ -34,9 +35,10 @@ class Changing(NamedTuple):
     def text(self) -> str:
         """What stands above its dots."""
         return say(
-            "{name}: of {n}, {losses} would lose, {gains} would gain",
+            "{name}: {losses} of {selected} selected would lose, {gains} of {others} others gain",
             name=self.name,
-            n=words.number(self.n_rows),
+            selected=words.number(self.selected),
+            others=words.number(self.n_rows - self.selected),
             losses=words.number(self.losses),
             gains=words.number(self.gains),
         )
@@ -46,13 +48,14 @@ class Changing(NamedTuple):
 class People:
     """The groups of one attribute or of several, one after the other.
 
-    A dot stands for so many rows that there are about 1,200 dots at most; a smaller dot for what
-    is left of fewer rows. ``partly`` is whether some rows have no comparison.
+    A dot stands for so many ``people`` that there are about 700 dots at most; a smaller dot for
+    what is left of fewer. ``partly`` is whether some have no comparison.
     """
 
     groups: tuple[Changing, ...] = ()
     rows_per_dot: int = 1
     partly: bool = False
+    people: str = "rows"
     title: str = "Who would lose or gain the favourable decision, by group"
 
     @property
@@ -111,7 +114,10 @@ class People:
             x += paper.extent(text) + 1.8 * lead
         if (n := self.rows_per_dot) > 1:
             yield Words(
-                x, y, say("(a dot is {n} rows; a smaller one fewer)", n=words.number(n)), "quiet"
+                x,
+                y,
+                say("(a dot: {n} {people}; smaller: fewer)", n=words.number(n), people=self.people),
+                "quiet",
             )
 
 
@@ -125,7 +131,7 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
     tables : sequence of GroupTable
         The model's decisions by group: how many rows each group has.
     """
-    found, along, partly = list[Changing](), spec.domain.support.companions, False
+    found, partly = list[Changing](), False
     for share in comparisons.shares_of(figures):
         if (
             share.whom != "data"
@@ -137,13 +143,18 @@ def people_of(spec: AuditSpec, figures: Iterable[Metric], tables: Sequence[Group
         partly = partly or bool(share.unsupported)
         table = next((each for each in tables if each.attributes == share.attributes), None)
         lines = () if table is None else table.lines
-        sizes = {e.values[0]: (people(spec, table, e), e.n_samples) for e in lines if table}
+        sizes = {e.values[0]: (people(spec, table, e), e) for e in lines if table}
         attribute = spec.domain.attributes[spec.domain.names.index(share.attributes[0])]
         for code, gains, losses in share.by_value:
-            who, size = sizes.get(name_of(attribute, code), ("", 0))
-            when = words.when_change([attribute.name], along)
-            if size:
-                named = say("{who}, {when}", who=words.capital(who), when=when)
-                found.append(Changing(named, size, losses, gains))
+            who, line = sizes.get(name_of(attribute, code), ("", None))
+            if line is not None and line.n_samples:
+                named = say(
+                    "{who}{few}, other {names}",
+                    who=words.capital(who),
+                    few=" (few)" if line.excluded else "",
+                    names=comparisons.with_companions(spec, attribute.name),
+                )
+                found.append(Changing(named, line.n_samples, line.favourable, losses, gains))
     n_rows = sum(each.n_rows for each in found)
-    return People(tuple(found), max(math.ceil(n_rows / _DOTS), 1), partly)
+    per_dot = max(math.ceil(n_rows / _DOTS), 1)
+    return People(tuple(found), per_dot, partly, words.plural(spec.person))

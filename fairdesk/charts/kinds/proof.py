@@ -46,7 +46,7 @@ _AROUND: Final = {
     "undecided": "undecided",
 }
 _HEADING: Final = "Certified, falsified and undecided shares"
-_OF_ROWS: Final = "Data rows certified with their neighbours"
+_OF_ROWS: Final = "Certified of the data, with neighbours"
 _OF_COMBINATIONS: Final = "Shares of all combinations of values, not of people"
 
 
@@ -117,7 +117,7 @@ class Space:
     def share(self, verdict: str, share: Fraction) -> str:
         """Write a share: what is proven is at least that, and rounded down, but not counts."""
         if self.own is not None:
-            return words.shown_percent(float(share), 2)
+            return words.shown_percent(float(share), 1)
         left = verdict == "undecided"
         text = (proof_words.most_percent if left else proof_words.least_percent)(share)
         if self.exact or share == 1 or text.startswith(">"):

@@ -295,14 +295,13 @@ class Material:
 
     @property
     def parts_done(self) -> tuple[tuple[str, bool], ...]:
-        """The parts of a full audit, each with whether it was run."""
+        """The parts of a full audit that say something of the model, each with whether it ran."""
         rows = bool(self.spec.domain.protected.size)
         parts = (
             ("group metrics", self.measured is not None, bool(self.spec.domain.grouping)),
             ("an estimate or a search", self.one_by_one and bool(self.runs), rows),
             ("certification", bool(self.proofs), rows),
             ("subgroup discovery", bool(self.subtle), True),
-            ("mitigation", bool(self.repairs), rows),
         )
         return tuple((name, done) for name, done, possible in parts if possible)
 

@@ -84,8 +84,9 @@ def _one_by_one(material: Material) -> list[Block]:
             say(
                 "Each tested instance is compared with its counterfactuals: the same instance "
                 "with each other combination of the protected values below ({combinations}, its "
-                "own included). {stays} When the decision changes, the instance and its "
-                "counterfactual are a discriminatory pair (a technical term, not a legal finding).",
+                "own included), as far as the data support it. {stays} When the decision changes, "
+                "the instance and its counterfactual are a discriminatory pair (a technical term, "
+                "not a legal finding).",
                 combinations=_combinations(domain),
                 stays=_what_stays(domain),
             )
@@ -97,7 +98,8 @@ def _one_by_one(material: Material) -> list[Block]:
                 for i in domain.protected.tolist()
             ),
             widths=(1, 3),
-            caption="The protected attributes and their values tested",
+            caption="The protected attributes and their values",
+            note=comparisons.untested_sentence(spec, domain.names).rstrip("."),
             key="protected",
         ),
     ]

@@ -60,16 +60,19 @@ def results(material: Material) -> Section:
     compared = _shares_compared(material)
     blocks: list[Block] = [*_how_often(material, told), *_studied(material), *compared]
     looked = [run for run in material.runs if run.found or figures.searches(run)]
+    here = "pairs" not in material.chapters
+    # beside a share of people a number of pairs would be taken for one of people
+    told_first = any(share.whom == "data" for share in told)
+    counted: list[Block] = []
     if looked:
         found = _found(material, looked)
-        # beside a share of people a number of pairs would be taken for one of people
-        told_first = any(share.whom == "data" for share in told)
         said = " ".join((found.sentence, *found.details, _NOT_HOW_OFTEN))
-        blocks.append(
-            Text(said, lead=f"{found.label}.")
+        counted.append(
+            Text(said, lead="" if here else f"{found.label}.")
             if told_first
             else msgspec.structs.replace(found, details=(*found.details, _NOT_HOW_OFTEN))
         )
+        blocks += [] if told_first and here else counted
     if not material.searches:
         blocks.append(not_run(_NO_SEARCH))
         if material.proofs and (place := material.number("certification")):
@@ -98,8 +101,9 @@ def results(material: Material) -> Section:
                 )
             )
         )
-    if "pairs" not in material.chapters:
-        blocks += [Heading("Discriminatory pairs"), *pair_blocks(material)]
+    if here:
+        blocks += [Heading("Discriminatory pairs"), *(counted if told_first else ())]
+        blocks += pair_blocks(material)
     if "compared" not in material.chapters:
         blocks.append(Heading("What is compared", appended=True))
         blocks += map(appended, compared_blocks(material))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from fairdesk.answers import Question, best_run
 from fairdesk.audit.catalogue.method import QuestionKind
 from fairdesk.audit.catalogue.methods import METHODS, method_named, options_of, parse_options
 from fairdesk.audit.plan.spec import AuditSpec, OptionValue
@@ -24,6 +25,7 @@ from fairdesk.document.blocks import (
     Text,
     appended,
 )
+from fairdesk.document.board import is_assumed
 from fairdesk.report.content import passages
 from fairdesk.report.content.material import Material
 from fairdesk.report.content.redacted_json import RedactedJson
@@ -32,6 +34,8 @@ from fairdesk.results.individual import Share
 from fairdesk.results.trials import chosen_of, trials_of
 from fairdesk.wording import comparisons, figures, words
 from fairdesk.wording import mitigation as mitigation_words
+from fairdesk.wording.decisions import outcome_text
+from fairdesk.wording.groups.tables import people
 from fairdesk.wording.language import say, say_many
 from fairdesk.wording.rules import rule_phrase
 
@@ -94,11 +98,41 @@ def _not_done(material: Material) -> Iterator[Block]:
 
 def _of_this_audit(material: Material) -> Iterator[Text]:
     """Yield the limits that are of this audit's data."""
+    spec = material.spec
+    if is_assumed(material.log):
+        name = spec.decisions[spec.mapping.favourable_class]
+        yield Text(
+            say(
+                "The model’s “{name}” was taken as the favourable decision, “{outcome}”. If it is "
+                "not, every figure here is about the other decision.",
+                name=name,
+                outcome=outcome_text(spec, name),
+            ),
+            "Assumed, not confirmed.",
+        )
+    if few := _too_few(material):
+        yield Text(say("{groups}.", groups=words.capital(words.joined(few))), "Too few to judge.")
+    if spec.label:
+        yield from passages.limits("records")
     if _searched(material):
-        yield from (Text(text, lead) for lead, text in comparisons.limits(material.spec))
+        run = best_run(Question.SHARE, material.runs)
+        held = comparisons.limits(material.spec, () if run is None else run.figures)
+        yield from (Text(text, lead) for lead, text in held)
     if weights := words.unweighted(material.spec.columns, material.spec.mapping):
         yield Text(weights)
     yield Text(_NO_VERDICT)
+
+
+def _too_few(material: Material) -> list[str]:
+    """Name the groups of one attribute that are not compared, with their rows."""
+    found = {
+        people(material.spec, table, line): line.n_samples
+        for table in material.group_tables
+        if len(table.attributes) == 1 and table.of == "decisions"
+        for line in table.lines
+        if line.known and line.excluded
+    }
+    return [f"{group} ({words.number(n)})" for group, n in found.items()]
 
 
 def _searched(material: Material) -> bool:

@@ -68,9 +68,10 @@ def outcomes(material: Material) -> Section:
     blocks = [
         Text(
             say(
-                "Counted in the rows of the data. Each group is compared with the reference: the "
-                "group with the highest rate or, where that has less than a tenth of the rows, the "
-                "largest{small}. {more}",
+                "Counted in the rows of the data.{all} Each group is compared with the reference: "
+                "the group with the highest rate or, where that has less than a tenth of the rows, "
+                "the largest{small}. {more}",
+                all=_of_all_rows(material),
                 small=_small(run),
                 more=" ".join((words.FOUR_FIFTHS, *ratio_words.tested(material.group_tables))),
             ),
@@ -104,6 +105,23 @@ def outcomes(material: Material) -> Section:
     return Section("Group metrics", tuple(blocks))
 
 
+def _of_all_rows(material: Material) -> str:
+    """Say which share of all rows is selected, by the model and in the records."""
+    first = {each.of: each for each in reversed(material.group_tables)}
+    decided, recorded = first.get("decisions"), first.get("label")
+    if decided is None or not decided.n_samples:
+        return ""
+    said = say(
+        " Of all {people}, {share} are selected",
+        people=words.counted(decided.n_samples, material.spec.person),
+        share=words.percent(decided.favourable, decided.n_samples),
+    )
+    if recorded is None or not recorded.n_samples:
+        return f"{said}."
+    share = words.percent(recorded.favourable, recorded.n_samples)
+    return say("{said}; in the records {share}.", said=said, share=share)
+
+
 def _small(run: RunRecord) -> str:
     """Say which groups are not compared, as the end of a sentence."""
     least = float(run.spec.options.get("least_share", LEAST_SHARE))
@@ -126,23 +144,24 @@ def errors(material: Material) -> Section:
     if not tables:
         return Section("Error rates by group", (not_run(_NOT_JUDGED),))
     shown = _shown(tables, _TOGETHER["scores"])
+    alone = [each for each in shown if len(each.attributes) == 1]
     blocks: list[Block] = [
         Text(
             say(
-                "The true positive rate is the share selected of the {people} recorded "
+                "{right}The true positive rate is the share selected of the {people} recorded "
                 "“{outcome}” in the column {label}; the false positive rate is the share selected "
                 "of those not recorded “{outcome}”, which is an advantage to them. If past "
-                "outcomes were unjust, both are misleading. Of each table the largest difference "
-                "from the reference group is stated whose 95\u00a0% interval excludes zero: the "
-                "largest of several tends to look larger than it is.",
+                "outcomes were unjust, both are misleading. Stated first is the largest difference "
+                "from the reference group whose 95\u00a0% interval excludes zero; the largest of "
+                "several tends to look larger than it is. Differences are of unrounded rates.",
+                right=_accuracy(tables[0], material.people),
                 people=material.people,
                 outcome=spec.favourable,
                 label=words.quoted(spec.label),
             ),
-            lead=errors_message(spec, tables),
+            lead=" ".join(filter(None, (errors_message(spec, [each]) for each in alone))),
         )
     ]
-    alone = [each for each in shown if len(each.attributes) == 1]
     for each in alone:
         blocks += groups.errors(spec, each)
     if len(alone) < len(shown):
@@ -154,6 +173,23 @@ def errors(material: Material) -> Section:
     if curves := [chart for each in scored for chart in groups.calibration(each)]:
         blocks += [Heading("Calibration", appended=True), *curves]
     return Section("Error rates by group", tuple(blocks))
+
+
+def _accuracy(table: GroupTable, people: str) -> str:
+    """Say for how many the decision matches the records, beside always deciding the same."""
+    lines = [line for line in table.lines if line.positives is not None]
+    positives = sum(line.positives or 0 for line in lines)
+    negatives = sum(line.negatives or 0 for line in lines)
+    matching = sum((e.true_positives or 0) - (e.false_positives or 0) for e in lines) + negatives
+    if not (n := positives + negatives):
+        return ""
+    return say(
+        "The decision matches the recorded outcome for {share} of the {people}; always deciding "
+        "the more frequent outcome would for {most}. ",
+        share=words.percent(matching, n),
+        most=words.percent(max(positives, negatives), n),
+        people=people,
+    )
 
 
 def _shown(tables: Sequence[GroupTable], together: int) -> list[GroupTable]:
@@ -170,7 +206,9 @@ def _table(material: Material, table: GroupTable, once: str, *, optional: bool) 
     ``once`` was said of all tables.
     """
     spec, main, alone = material.spec, table.of == _main(material), len(table.attributes) == 1
-    rates, against = groups.rates(spec, table), groups.against(spec, table)
+    recorded = material.group_tables if alone else ()
+    rates = groups.rates(spec, table, recorded=recorded)
+    against = groups.against(spec, table)
     drawn = [*groups.charts(spec, table), *groups.ratios(spec, table)]
     # of scores beside decisions a ratio is enough; the file “groups.csv” has the rest
     if optional or (table.of == "scores" and not main):

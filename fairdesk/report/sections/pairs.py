@@ -28,7 +28,6 @@ def pair_blocks(material: Material) -> list[Block]:
     """Make the blocks of `pairs`: cards, and a line for each of some more."""
     gathered = material.gathered
     shown = gathered.shown
-    total = sum(gathered.marks.values())
     hidden: list[Block] = []
     if not material.shown.whole:
         hidden.append(Callout("Omitted.", material.shown.sentence))
@@ -43,29 +42,25 @@ def pair_blocks(material: Material) -> list[Block]:
         numbers = [words.number(each.id) for each in (gathered.clearest, turned) if each]
         order.append(
             say(
-                "Pairs {numbers} change the same two values with opposite effects: each value is "
-                "favoured once.",
+                "Pairs {numbers} exchange the same values of {names}, and each value is favoured "
+                "once.",
                 numbers=words.joined(numbers),
+                names=words.listed(_exchanged(material, turned)),
             )
         )
     if len(shown) > len(order) + max(flagged - 1, 0):
-        order.append(
-            (
-                "The others were chosen because both instances look like rows of the data, and "
-                "because they differ from each other."
+        look = "were chosen to look like rows of the data and to differ from one another."
+        if not all(pair.plausible for pair in shown[flagged:]):
+            look = (
+                "are plausible ones and those with the largest difference in scores, without "
+                "near-duplicates."
             )
-            if all(pair.plausible for pair in shown[flagged:])
-            else (
-                "The others are plausible ones and those with the largest difference in scores, "
-                "without near-duplicates."
-            )
-        )
+        order.append(f"{'The others' if order else 'They'} {look}")
     intro = say(
-        "{shown} pairs are printed{where}; all {total} are in findings.csv and "
-        "in the audit file. {order} Scores are those of the favourable outcome.",
+        "{shown} pairs are printed{where}; all are in findings.csv and in the audit file. {order} "
+        "Scores are those of the favourable outcome.",
         shown=words.number(len(shown)),
         where=_where(material, len(shown)),
-        total=words.number(total),
         order=" ".join(order),
     )
     people = material.spec.domain.people(material.table)
@@ -73,6 +68,13 @@ def pair_blocks(material: Material) -> list[Block]:
     cards = [_card(material, pair, people) for pair in shown]
     further = map(appended, cards[_IN_SECTION:])
     return [Text(intro), *hidden, *cards[:_IN_SECTION], *further, *more]
+
+
+def _exchanged(material: Material, pair: Pair) -> list[str]:
+    """Name the protected attributes whose values differ in a pair."""
+    domain = material.spec.domain
+    differ = (i for i in domain.protected.tolist() if pair.row[i] != pair.partner[i])
+    return [domain.names[i] for i in differ]
 
 
 def _where(material: Material, shown: int) -> str:

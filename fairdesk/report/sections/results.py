@@ -37,7 +37,8 @@ def certification(material: Material) -> Section:
             else each
             for each in proofs.compose(spec, run, runs, tables)
         ]
-    return Section("Certification", (*blocks, *proofs.covers(spec, material.proofs)))
+    # what follows the sign-off begins on a page of its own
+    return Section("Certification", (*blocks, *proofs.covers(spec, material.proofs)), fresh=True)
 
 
 _KINDS = (

@@ -116,7 +116,8 @@ def _shortfall_cell(line: GroupLine) -> str:
     return _number_cell(line.shortfall, 1)
 
 
-def _impact(_: GroupTable, line: GroupLine) -> str:
+def ratio_cell(line: GroupLine) -> str:
+    """Write a group's impact ratio, marked where it is below the threshold or near it."""
     if line.impact_ratio is None:
         return ("too few" if line.excluded else UNDEFINED) if line.known else "–"
     mark = f"{BELOW} " if line.below else ""
@@ -183,7 +184,7 @@ def _share(_: GroupTable, line: GroupLine) -> str:
 
 def _share_formula(table: GroupTable, line: GroupLine) -> str:
     if not line.known:
-        return "Share: of individuals whose group is recorded. Here it is not."
+        return "Share: of rows whose group is recorded. Here it is not."
     return _divided(
         "Share",
         "people in the group / people with known groups and outcome",
@@ -255,7 +256,7 @@ def _screened(line: GroupLine) -> str:
     said = f"; {'' if line.below else 'not '}below 4/5 = 0.8 (29 CFR 1607.4(D))"
     if line.flips is None:
         return said
-    return f"{said}; one individual more or fewer would{'' if line.flips else ' not'} change that"
+    return f"{said}; one selected more or fewer would{'' if line.flips else ' not'} change that"
 
 
 def _ratio_ends_formula(table: GroupTable, line: GroupLine) -> str:
@@ -401,7 +402,7 @@ _COUNTS = (
     Column("interval", "95\u00a0% CI", _interval_cell, _wilson_formula),
 )
 _COMPARED = (
-    Column("impact", "Impact ratio", _impact, _impact_formula),
+    Column("impact", "Impact ratio", lambda _, line: ratio_cell(line), _impact_formula),
     Column("ratio_ends", "Ratio’s 95\u00a0% CI", _ratio_ends, _ratio_ends_formula),
     Column(
         "shortfall",

@@ -27,14 +27,8 @@ from fairdesk.wording.words import p_is
 #: The error rates that are compared, and what they count.
 _ERROR_RATES = {"true": "true positive rates", "false": "false positive rates"}
 _ERRORS_SAID = {
-    "true": (
-        "{rate} of {n} {group} recorded “{outcome}” are selected, against {best_rate} of "
-        "{best_n} {best}: {apart}."
-    ),
-    "false": (
-        "{rate} of {n} {group} not recorded “{outcome}” are selected, against {best_rate} of "
-        "{best_n} {best}: {apart}."
-    ),
+    "true": "{Group} recorded “{outcome}” are selected {apart}.",
+    "false": "{Group} not recorded “{outcome}” are selected {apart}.",
 }
 
 
@@ -125,13 +119,8 @@ def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
         say(
             _ERRORS_SAID[each.what],
             outcome=spec.favourable,
-            rate=words.percent(*each.counts),
-            n=words.number(each.counts[1]),
-            group=people(spec, table, each.line),
-            best_rate=words.percent(*each.reference),
-            best_n=words.number(each.reference[1]),
-            best=people(spec, table, best),
-            apart=_apart(each),
+            Group=words.capital(people(spec, table, each.line)),
+            apart=_apart(each, people(spec, table, best)),
         )
         for each in both
     )
@@ -144,8 +133,8 @@ def errors_statement(spec: AuditSpec, table: GroupTable) -> Statement | None:
     return Statement("observed", label, words.number(100 * abs(gap.difference), 1), said)
 
 
-def _apart(gap: ErrorGap) -> str:
-    """Write a difference with its interval: both in the direction that is named."""
+def _apart(gap: ErrorGap, best: str) -> str:
+    """Write a difference from the reference with its interval, in the direction that is named."""
     sign = -1 if gap.difference < 0 else 1
     low, high = sorted(100 * sign * end for end in gap.ends)
     least, most = (words.number(abs(each), 1) for each in (low, high))
@@ -153,19 +142,22 @@ def _apart(gap: ErrorGap) -> str:
         "n": words.number(100 * abs(gap.difference), 1),
         "percent": words.percent_of("95"),
         "ends": words.ends(least, most),
+        "best": best,
     }
     # where both directions are possible, each end names its own
     if low < 0 and gap.difference < 0:
-        values["ends"] = say("{least} higher to {most} lower", least=least, most=most)
+        values["ends"] = say("{most} less often to {least} more often", least=least, most=most)
     elif low < 0:
-        values["ends"] = say("{least} lower to {most} higher", least=least, most=most)
+        values["ends"] = say("{least} less often to {most} more often", least=least, most=most)
     if not gap.difference:
-        return say("no difference ({percent} CI {ends})", **values)
+        return say("as often as such {best} ({percent} CI {ends})", **values)
     if not gap.shown:
-        values["ends"] += ", which includes zero"
+        values["ends"] += "; may be due to chance"
     if gap.difference < 0:
-        return say("{n} percentage points lower ({percent} CI {ends})", **values)
-    return say("{n} percentage points higher ({percent} CI {ends})", **values)
+        return say(
+            "{n} percentage points less often than such {best} ({percent} CI {ends})", **values
+        )
+    return say("{n} percentage points more often than such {best} ({percent} CI {ends})", **values)
 
 
 def accuracy_statement(value: str, people: str = "") -> Statement:
@@ -190,15 +182,17 @@ _LINES = {
     (True, False): "below the four-fifths threshold",
     (False, False): "not below the four-fifths threshold",
     (True, True): (
-        "below the four-fifths threshold, though one individual more or fewer would change that"
+        "below the four-fifths threshold, though one selected more or fewer would change that"
     ),
     (False, True): (
-        "not below the four-fifths threshold, though one individual more or fewer would change that"
+        "not below the four-fifths threshold, though one selected more or fewer would change that"
     ),
 }
 #: Beside an impact ratio below four fifths, and beside one that moves across them with one
-#: individual more or fewer.
+#: selected more or fewer.
 BELOW, FLIPS = "▽", "‡"
+#: Groups that a table shows without a sentence that counts them.
+_AT_A_GLANCE = 6
 #: Groups below the threshold that are named.
 _NAMED = 4
 #: From this corrected p-value on a difference may be due to chance.
@@ -297,15 +291,15 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
         )
         return Statement("observed", "Impact ratio", values["ratio"], said)
     values |= {"group": people(spec, table, worst), "rate": rate_of(table, worst)}
-    values |= {"n": words.number(worst.n_samples), "interval": _interval(table, worst)}
+    values |= {"n": words.number(worst.n_samples), "interval": _interval(table, worst, "ratio")}
     if shown_of(table) is None:
         return _none_shown(table, worst, values)
+    values["interval"] = _interval(table, worst, "share")
     # the threshold is about decisions, and a score above the median is none
     scores = table.of == "scores"
     line = "" if scores else say(", {line}", line=_LINES[bool(worst.below), bool(worst.flips)])
     said = say(
-        "{group} {are} at {share} of the rate of {best}: {rate} of {n} against {best_rate} of "
-        "{best_n}, the reference. The impact ratio is {ratio}{interval}{line}.",
+        "{group} {are} at {share} of the rate of {best}, the reference{interval}{line}.",
         share=words.percent(worst.impact_ratio, 1.0, 0),
         line=line,
         **values,
@@ -313,7 +307,10 @@ def worst_statement(spec: AuditSpec, table: GroupTable) -> Statement:
     label = (
         say("Lowest ratio of scoring rates by {by}", **values)
         if scores
-        else say("Lowest impact ratio by {by}", **values)
+        else say(
+            "Impact ratio by {by}" if len(table.lines) == 2 else "Lowest impact ratio by {by}",
+            **values,
+        )
     )
     brief = say("{rate} of {n} {group} {are}, against {best_rate} of {best_n} {best}.", **values)
     return Statement("observed", label, values["ratio"], words.capital(said), brief)
@@ -348,13 +345,14 @@ def _none_shown(table: GroupTable, lowest: GroupLine, values: dict[str, str]) ->
     return Statement("observed", label, value, f"{said} {lower}", brief)
 
 
-def _interval(table: GroupTable, line: GroupLine) -> str:
+def _interval(table: GroupTable, line: GroupLine, unit: Literal["ratio", "share"]) -> str:
     """Write behind a ratio its interval and its p-value, and whether this is corrected."""
     ends, parts = ratio_interval(table, line), []
     if ends is not None:
-        low, high = (words.number(each, 2) for each in ends)
         percent = words.percent_of("95")
-        parts.append(say("{percent} CI {ends}", percent=percent, ends=words.ends(low, high)))
+        low, high = (words.number(each, 2) for each in ends)
+        written = words.ends(low, high) if unit == "ratio" else words.percent_ends(*ends, 0)
+        parts.append(say("{percent} CI {ends}", percent=percent, ends=written))
     if line.holm is not None:
         p = p_is(line.holm) + small_test(line)
         # of several groups it is
@@ -381,10 +379,31 @@ def table_sentences(spec: AuditSpec, table: GroupTable) -> tuple[str, ...]:
     said = (
         _parts(spec, table),
         _higher(spec, table),
+        _against_highest(spec, table),
         median_sentence(table),
         _left_out(spec, table),
     )
     return tuple(filter(None, said))
+
+
+def _against_highest(spec: AuditSpec, table: GroupTable) -> str:
+    """Say the lowest ratio to the highest rate, where a group too small to be the reference has it.
+
+    29 CFR 1607.4(D) compares with the highest rate.
+    """
+    best, worst = reference_of(table), shown_of(table)
+    held = [line for line in table.lines if line.impact_ratio is not None and line.rate]
+    highest = max(held, key=lambda line: line.rate or 0.0, default=None)
+    if best is None or worst is None or highest is None or highest.rate == best.rate:
+        return ""
+    return say(
+        "Against the highest rate of a group that is large enough to compare ({group}, {rate} of "
+        "{n}) the ratio is {ratio}.",
+        group=people(spec, table, highest),
+        rate=rate_of(table, highest),
+        n=words.number(highest.n_samples),
+        ratio=words.number((worst.rate or 0.0) / (highest.rate or 1.0), 2),
+    )
 
 
 def _parts(spec: AuditSpec, table: GroupTable) -> str:
@@ -395,6 +414,9 @@ def _parts(spec: AuditSpec, table: GroupTable) -> str:
     shown = len(least)
     below, few = sum(bool(line.below) for line in held), sum(line.excluded for line in known)
     if len(known) < 3 or not few + shown:
+        return ""
+    # of few groups the table says it at a glance, but for those that chance may explain
+    if len(known) <= _AT_A_GLANCE and below == shown:
         return ""
     decided = table.of != "scores" and bool(shown)
     counts = {
