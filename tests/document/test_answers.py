@@ -584,6 +584,6 @@ def test_pairs_of_several_runs_are_counted_together_and_apart(spec):
     one, other = (run(i, "maft", tried=90, found=i * 7) for i in (1, 2))
     assert pooled((one,)) == ""
     assert pooled((one, other, run(3, "maft", tried=9))) == (
-        "Runs 1 and 2 together found 21 pairs. A pair found twice counts twice, one instance may be "
-        "in many, and instances may be synthetic."
+        "Runs 1 and 2 together found 21 pairs. A pair found twice counts twice, one instance may "
+        "be in many, and instances may be synthetic."
     )
