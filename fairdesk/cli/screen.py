@@ -31,6 +31,8 @@ HEIGHT, WIDTH = 25, 80
 DECIDED = ("by the model", "as decided")
 #: Lines that are kept for what to check.
 _CHECKS = 2
+#: The most lines of one check.
+_LONGEST = 3
 #: What the signs beside a ratio mean.
 _SIGNS = {
     "!": "! below 0.80 (four-fifths rule)",
@@ -65,12 +67,18 @@ def screen(audit: Finished, *, everything: bool = False) -> str:
         tables = [*_groups(audit, groups, most)], [*_changes(audit, most + 1)]
         above = [*header, *_answer(verdict, answer), *_blocks(*tables, told)]
         room = HEIGHT - len(above) - len(footer) - (1 if told or not checks else 2)
-        if room >= (_CHECKS if checks else 0):
+        if room >= (len(_said("CHECK", checks, 2)) if kept is found else _CHECKS * bool(checks)):
             break
-    for lines in (3, 2, 1):
-        said = _said("CHECK", checks, lines)
-        if len(said) <= room:
-            break
+    said, lengths = _said("CHECK", checks, 1), [1] * len(checks)
+    # the first ones in full, as far as there is room
+    for place in range(len(checks)):
+        while lengths[place] < _LONGEST and len(said) < room:
+            lengths[place] += 1
+            said = [
+                line
+                for i, (check, lines) in enumerate(zip(checks, lengths, strict=True))
+                for line in _said("" if i else "CHECK", [check], lines)
+            ]
     said = said if len(said) <= room else [*said[: room - 1], f"{'':10} … and more: -v"]
     return "\n".join((*above, *(said if told else _blocks(said)), *_blocks(footer)))
 
@@ -134,7 +142,8 @@ def _groups(
     for each in groups[:most]:
         for place, (name, group, *cells) in enumerate(each):
             named = f"{words.shortened('' if place else name, _NAMED // 2):<{wide}}"
-            rows.append((f"  {named}  {words.shortened(group, _NAMED - wide)}", *cells))
+            short = group if most is None else words.shortened(group, _NAMED - wide)
+            rows.append((f"  {named}  {short}", *cells))
     decided = DECIDED[bool(audit.spec.predictions)]
     heads = (f"SELECTED (“{audit.outcome}”)", decided, "ratio  ", "in the records", "ratio  ")
     shown = [i for i in range(5) if any(row[i].strip() for row in rows)]
@@ -185,7 +194,7 @@ def _footer(audit: Finished, *, everything: bool) -> Iterator[str]:
         yield from (f"Left out: {why}" for why in audit.left_out)
     if report := files.pop(REPORT, ""):
         said = f"Report   {_near(report)}"
-        draft = "" if audit.status == "Final" else " (draft: fill in what only you know)"
+        draft = "" if audit.status == "Final" else " (draft: required fields to fill in)"
         yield f"{said}{draft if len(said + draft) <= WIDTH else draft and ' (draft)'}"
     methods = words.counted(len(audit.runs), "method")
     took = words.duration(sum(run.elapsed for run in audit.runs))

@@ -296,12 +296,14 @@ def change_notes(audit: Finished) -> Iterator[str]:
     if run is None or not told:
         return
     yield comparisons.alone_sentence(spec, max(told, key=lambda s: len(s.attributes)), run.figures)
-    yield from shares.study_sentences(spec, run.figures, decision_tables(audit.runs))
+    for study in comparisons.studies_of(spec, run.figures):
+        yield comparisons.against_sentence(spec, study, decision_tables(audit.runs))
     for share in comparisons.shares_of(run.figures):
         if share.whom == "data" and not comparisons.is_answered(spec, share):
             yield figures.share_statement(spec, share, run.figures).sentence
     yield comparisons.unsupported_sentence(spec, told[0])
-    yield comparisons.every_sentence(spec, run.figures)
+    for grid in shares.comparison_tables(spec, run.figures):
+        yield from _told(grid)
     yield figures.changed_answers(run)
     yield words.ending(run)
 
@@ -412,12 +414,16 @@ def _composed(audit: Finished, run: RunRecord) -> Sequence[blocks.Block]:
 
 
 def _told(block: blocks.Block) -> Iterator[str]:
-    """Yield what a block says in sentences, or as a table: numbers first, rules may be long."""
+    """Yield what a block says in sentences, or as a table: with long names after the numbers."""
     match block:
         case blocks.Grid():
-            order = sorted(range(len(block.header)), key=lambda at: at not in block.right)
+            named = max(len(row[0]) for row in (block.header, *block.rows))
+            order = [*range(len(block.header))]
+            if named > _NAME:
+                order.sort(key=lambda at: at not in block.right)
             heads, *rows = ([row[at] for at in order] for row in (block.header, *block.rows))
-            yield from (block.caption, *table_lines(heads, rows, range(len(block.right))))
+            right = [place for place, at in enumerate(order) if at in block.right]
+            yield from (block.caption, *table_lines(heads, rows, right))
         case blocks.Chart() if not block.optional:
             yield block.alt
         case blocks.Text():

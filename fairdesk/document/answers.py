@@ -28,7 +28,7 @@ from fairdesk.answers import (
 )
 from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.audit.store.pair import Pair
-from fairdesk.document import pairs, pictures, shares
+from fairdesk.document import pairs, pictures
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupTable
 from fairdesk.results.individual import ExcessChange
@@ -230,7 +230,8 @@ def _share(spec: AuditSpec, runs: Sequence[Run]) -> Answer:
                 if studies
                 else pictures.shares_alone(spec, run, share)
             )
-            details = shares.study_sentences(spec, run.figures, decision_tables(runs))
+            tables = decision_tables(runs)
+            details = [comparisons.against_sentence(spec, each, tables) for each in studies]
             return _answer(Question.SHARE, said, details, run, telling, drawn)
         details = [figures.share_line(spec, each, run.figures) for run, each in rest]
         drawn = pictures.shares(spec, best)

@@ -183,17 +183,6 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
     ]
 
 
-def study_sentences(
-    spec: AuditSpec, measured: Sequence[Metric], tables: Sequence[GroupTable]
-) -> list[str]:
-    """Say what each audit study shows, and where it runs against the groups' own rates."""
-    said = []
-    for each in comparisons.studies_of(spec, measured):
-        against = comparisons.against_sentence(spec, each, tables)
-        said.append(f"{comparisons.study_sentence(spec, each)} {against}".rstrip())
-    return said
-
-
 def comparison_tables(spec: AuditSpec, measured: Sequence[Metric]) -> list[Block]:
     """List the figures of audit studies, and every comparison, supported by the data or not."""
     blocks: list[Block] = []
@@ -211,8 +200,6 @@ def comparison_tables(spec: AuditSpec, measured: Sequence[Metric]) -> list[Block
             )
         )
     if rows := comparisons.compared_table(measured):
-        every = comparisons.every_sentence(spec, measured)
-        blocks += [Text(every, appended=True)] if every else []
         blocks.append(
             Grid(
                 header=comparisons.COMPARED_HEADER,

@@ -15,7 +15,6 @@ from fairdesk.audit.plan.spec import AuditSpec
 from fairdesk.data.domain.attributes import Attribute
 from fairdesk.data.domain.dependencies import Companion, in_order
 from fairdesk.data.domain.domain import Domain
-from fairdesk.data.domain.formulas import Dependence
 from fairdesk.results.events import Metric
 from fairdesk.results.groups import GroupLine, GroupTable
 from fairdesk.results.individual import (
@@ -420,98 +419,9 @@ def unsupported_sentence(spec: AuditSpec, share: Share) -> str:
     )
 
 
-def every_sentence(spec: AuditSpec, figures: Sequence[Metric]) -> str:
-    """Give the counts of all combinations, and say why they are not the answer; else empty."""
-    found = [
-        each for each in figures if isinstance(each, ComparedRows) and each.comparison == "all"
-    ]
-    supported = {
-        each.attributes: each
-        for each in figures
-        if isinstance(each, ComparedRows) and each.comparison == "supported"
-    }
-    if not any(
-        each.hits != supported[each.attributes].hits
-        for each in found
-        if each.attributes in supported
-    ):
-        return ""
-    counts = [
-        say("{hits} by {names}", hits=words.number(each.hits), names=words.listed(each.attributes))
-        for each in sorted(found, key=lambda each: len(each.attributes))
-    ]
-    return say(
-        "All combinations, possible or not: the decision changes for {counts} of {people}. "
-        "{reason}",
-        counts=words.joined(counts),
-        people=words.counted(found[0].n_rows, spec.person),
-        reason=_why_not_all(spec.domain),
-    )
-
-
-def _why_not_all(domain: Domain) -> str:
-    """Say what all combinations include that the data do not support."""
-    example = unsupported_example(domain)
-    return example and say(
-        "This counts comparisons that (nearly) no row supports, for example {example}.",
-        example=example,
-    )
-
-
-def unsupported_example(domain: Domain) -> str:
-    """Name a combination that the data do not support: ``Wife as Male``; empty without one."""
-    support = domain.support
-    for each in (*support.companions, *support.proposed):
-        target, by = _attribute(domain, each.attribute), _attribute(domain, each.by)
-        if each.moves:
-            move = each.moves[0]
-            values = {"one": name_of(target, move.code), "other": name_of(by, move.to)}
-            return say("{one} as {other}", **values)
-    if support.constraints:
-        rule = support.constraints[0]
-        for same in domain.determined:
-            if rule == Dependence(same.attribute, same.by).text:
-                return say(
-                    "another {name} than that of the {by}",
-                    name=words.quoted(same.attribute),
-                    by=words.quoted(same.by),
-                )
-        pair = absent_text(rule)
-        return pair if pair != rule else say("those against “{rule}”", rule=rule)
-    if support.rare:
-        name, code = support.rare[0]
-        value = name_of(_attribute(domain, name), code)
-        return say("{value} as {name}", value=value, name=name)
-    return ""
-
-
 def absent_text(text: str) -> str:
     """Write a pair of values that no row has without the words that negate it."""
     return text.removeprefix("not (").removesuffix(")") if text.startswith("not (") else text
-
-
-def study_sentence(spec: AuditSpec, study: AuditStudy) -> str:
-    """Say how many of the same rows are selected with each value: the audit study in a sentence."""
-    attribute = _attribute(spec.domain, study.attribute)
-    parts = [
-        say(
-            "{n} would be selected if all had {name} = {value}{along}"
-            if place == 0
-            else "{n} if {value}",
-            name=words.quoted(study.attribute),
-            value=name_of(attribute, each.code),
-            along=with_it(spec, (study.attribute,)),
-            n=words.number(each.favourable),
-        )
-        for place, each in enumerate(shown_values(study))
-    ]
-    return say(
-        "Of the same {people}, {parts}; with their own {name}, {n} are.",
-        people=words.counted(study.n_rows, spec.person),
-        name=words.quoted(study.attribute),
-        parts=", ".join(parts),
-        n=words.number(study.actual),
-    )
 
 
 def shown_values(study: AuditStudy, most: int = _VALUES) -> tuple[StudiedValue, ...]:

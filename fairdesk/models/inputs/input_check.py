@@ -294,13 +294,13 @@ def settled(mapping: Mapping, proof: InputCheck) -> tuple[Mapping, str]:
         better = proof.auc > 0.5
     chosen = mapping if better else flipped(mapping)
     why = (
-        "because it matches the recorded outcomes better"
+        "as it matches the recorded outcomes better"
         if agrees == better
-        else "because its scores match the recorded outcomes better, although its decisions do not"
+        else "as its scores match the recorded outcomes better, although its decisions do not"
     )
     return chosen, (
-        f"“{proof.predictions[chosen.favourable_class][0]}” {ASSUMED}, {why}; "
-        "the class names do not show it. Confirm it with whoever built the model."
+        f"“{proof.predictions[chosen.favourable_class][0]}” {ASSUMED}, {why}. "
+        "Confirm it: the class names do not show it."
     )
 
 
