@@ -122,7 +122,7 @@ def test_terminal_report_and_json_give_the_same_numbers(credit, tmp_path, capsys
     assert re.search(
         rf"{lost} of the \d+ selected would lose .*; {gained} of the \d+ others", report
     )
-    without = f"{ROWS - counted[0]} of {ROWS} people {phrases.NOT_COMPARED}: with any other sex"
+    without = f"{ROWS - counted[0]} of {ROWS} people {phrases.NOT_COMPARED}: the data rule out"
     every = [each for each in told["compared_rows"] if each["comparison"] == "all"]
     for text in (terminal, report):
         for count in (*study["selected_as"].values(), study["selected"]):

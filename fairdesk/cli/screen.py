@@ -35,7 +35,7 @@ _CHECKS = 2
 _LONGEST = 3
 #: What the signs beside a ratio mean.
 _SIGNS = {
-    "!": "! below 0.80 (four-fifths rule)",
+    "!": "! below 4/5 (0.80)",
     "~": "~ may be due to chance",
 }
 #: What a ratio is.
@@ -150,7 +150,9 @@ def _groups(
     kept = [[row[i] for i in shown] for row in rows]
     yield from table_lines([heads[i] for i in shown], kept, right=range(1, 5))
     signs = [cell[-1:] for row in kept for cell in row]
-    yield f"  {'  '.join((_RATIO, *(said for sign, said in _SIGNS.items() if sign in signs)))}"
+    others = "" if most is None else "; other groups: -v"
+    shown_signs = (said for sign, said in _SIGNS.items() if sign in signs)
+    yield f"  {'  '.join((_RATIO + others, *shown_signs))}"
     if left := groups[most or len(groups) :]:
         yield f"  and {words.counted(len(left), 'more attribute')}: -v"
 

@@ -96,7 +96,8 @@ class Finished(NamedTuple):
     def verdict(self) -> str:
         """The answer of the page for those who decide; empty without rates of groups."""
         tabled = self.tables("decisions") or self.tables("label")
-        return board(self.spec, self.runs, self.seen).answer if tabled else ""
+        said = board(self.spec, self.runs, self.seen).answer if tabled else ""
+        return words.capital(said.removeprefix("No: "))
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -167,7 +168,6 @@ def group_rows(audit: Finished, *, everything: bool) -> list[list[tuple[str, ...
     found = []
     for table in main:
         lines = [*filter(None, (_lowest_line(table), reference_of(table)))] or table.lines[:2]
-        lines = lines[:1] if len(table.attributes) > 1 else lines
         tables = [each.get(table.attributes) for each in (of_model, of_records)]
         shown = [line for line in table.lines if line.rate is not None] if everything else lines
         cells = [[cell for each in tables for cell in _cells(each, line)] for line in shown]

@@ -46,7 +46,7 @@ _NEAR, _ABOUT, _TWENTIETH = 0.13, 0.035, 0.05
 #: How the gaps in the records are beside those of the model.
 _RECORDS = {
     "similar": "The records show such gaps too.",
-    "mixed": "The records show such gaps too: smaller as ratios, larger as differences.",
+    "mixed": "The records show such gaps too: ratios nearer to equal, differences wider.",
     "smaller": "In the records the gap is smaller.",
     "larger": "In the records the gap is larger.",
 }
@@ -54,7 +54,7 @@ _RECORDS = {
 #: That the class was taken which agrees better with the records.
 _ASSUMED = (
     "Does the model’s output “{name}” mean the favourable decision, “{outcome}”? This was assumed: "
-    "the names of its outputs do not show it."
+    "so read, it matches the records better."
 )
 
 Run = RunRecord | RunState
@@ -103,7 +103,7 @@ def board(
         or headline(spec, runs, answers(spec, runs, seen)).sentence
         or "Not measured yet.",
         tuple(_tiles(spec, compared, share, beside)),
-        _chart(compared),
+        _chart(spec, compared),
         tuple(
             each
             for each in (
@@ -112,7 +112,7 @@ def board(
                     "What is not known",
                     tuple(_unknown(spec, by_model or by_records, share)),
                 ),
-                Listed("To decide", tuple(_decide(compared, share, asked))),
+                Listed("To decide", tuple(_decide(spec, compared, share, asked))),
             )
             if each.items
         ),
@@ -342,16 +342,15 @@ def _tiles(
         yield Tile(words.percent(each.ratio, 1.0, 0), f"{text}.")
     if share is not None and share.exhaustive:
         changes = say(
-            "of {people}: the decision changes with at least one other value of {names}{along}.",
-            people=comparisons.compared_people(spec, share),
+            "of {people}: the decision changes with at least one other value of {names}.",
+            people=words.counted(share.n_samples, spec.person),
             names=words.together(share.attributes),
-            along=comparisons.with_it(spec, share.attributes),
         )
         lost = comparisons.lost_and_gained(share, beside, _favourable(spec))
         yield Tile(words.number(share.hits), f"{changes} {lost}".rstrip())
 
 
-def _chart(compared: Sequence[_Compared]) -> Chart | None:
+def _chart(spec: AuditSpec, compared: Sequence[_Compared]) -> Chart | None:
     groups = [
         Selected(
             words.capital(name),
@@ -361,7 +360,7 @@ def _chart(compared: Sequence[_Compared]) -> Chart | None:
         for each in compared
         for place, name in enumerate(each.names)
     ]
-    return chart_block(Dumbbell(groups)) if groups else None
+    return chart_block(Dumbbell(groups, _favourable(spec))) if groups else None
 
 
 def _interval(line: GroupLine) -> Rate:
@@ -373,10 +372,8 @@ def _known(
 ) -> Iterator[str]:
     if compared:
         yield say(
-            "“Selected” means the decision “{outcome}”; in the records, the outcome “{outcome}”. "
-            "Lines in the chart: how far the rates may differ for others like these {people}.",
+            "“Selected” means the decision “{outcome}”; in the records, the outcome “{outcome}”.",
             outcome=_favourable(spec),
-            people=words.plural(spec.person),
         )
     tables = decision_tables(runs)
     yield from _of_both(spec, tables, compared)
@@ -467,7 +464,7 @@ def _studied(
         turned = "" if reverse is None else people(spec, table, reverse[0])
         own = next(each for each in study.values if each.code == study.reference)
         shown = [
-            say("{n} as {group}", n=words.number(value.favourable), group=group)
+            say("{n} as {group}", n=words.percent(value.favourable, study.n_rows), group=group)
             for place, (value, group) in enumerate(found)
             if place == 0 or group in named or group == turned
         ]
@@ -475,15 +472,27 @@ def _studied(
             "If all were tested as {best}{along}, {n} would be selected; {others}",
             best=people(spec, table, best),
             along=comparisons.with_it(spec, (study.attribute,)),
-            n=words.number(own.favourable),
+            n=words.percent(own.favourable, study.n_rows),
             others=words.joined(shown),
         )
+        small = [
+            group
+            for value, group in found
+            if group in named and comparisons.explains_little(study, value, lines, attribute)
+        ]
         if reverse is not None:
             said = say(
                 "{said}. This change does not explain why {group} are selected {rate} often",
                 said=said,
                 group=turned,
                 rate="less" if reverse[2] else "more",
+            )
+        elif small:
+            said = say(
+                "{said}. This change explains little of the gap between {groups} and {best}",
+                said=said,
+                groups=words.joined(small),
+                best=people(spec, table, best),
             )
         yield f"{said}."
 
@@ -511,7 +520,7 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
     elif share is None and not spec.predictions:
         yield "Whether the decision depends on the protected attributes themselves."
     yield say(
-        "Whether these {people} resemble the ones to be decided on.",
+        "Whether these {people} resemble those that will be decided about.",
         people=words.plural(spec.person),
     )
     if spec.label and tables:
@@ -519,9 +528,18 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
 
 
 def _decide(
-    compared: Sequence[_Compared], share: Share | None, asked: Sequence[str]
+    spec: AuditSpec, compared: Sequence[_Compared], share: Share | None, asked: Sequence[str]
 ) -> Iterator[str]:
     yield from asked
+    for each in spec.domain.support.companions if share is not None else ():
+        if values := comparisons.exchanged(spec.domain, each):
+            yield say(
+                "Should {values} be exchanged when {by} changes? What is known of {by} depends on "
+                "it.",
+                values=values,
+                by=words.quoted(each.by),
+            )
     if any(each.shown for each in compared) or (share is not None and share.hits):
         yield "Who explains the difference, and by when?"
-        yield "May it be used until then?"
+        model = "May the model be used until then?"
+        yield "May decisions be made so until then?" if spec.predictions else model

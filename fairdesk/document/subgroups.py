@@ -123,7 +123,7 @@ def added(
     if least is None or counted is None or ends_of(least.rows, counted)[1] >= rate:
         none = say(
             "None of the {n} subgroups tested is shown to have a lower selection rate than {name} "
-            "({low}), the lowest of the groups that are large enough to compare.",
+            "({low}), the lowest of the groups above that are compared.",
             n=words.number(mined.rule_sets),
             **values,
         )

@@ -7,7 +7,7 @@ companion that nobody confirmed leaves a share open.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -292,12 +292,26 @@ def _split_sentence(spec: AuditSpec, split: ChangeSplit) -> str:
 def with_it(spec: AuditSpec, attributes: Sequence[str]) -> str:
     """Name in brackets what changes with protected attributes; empty where nothing does."""
     found = [one for one in spec.domain.support.companions if one.by in attributes]
-    if not found:
+    along = [exchanged(spec.domain, one) or words.quoted(one.attribute) for one in found]
+    if len(attributes) > 1:
+        along = [
+            say("{names} with {by}", names=name, by=words.quoted(one.by))
+            for name, one in zip(along, found, strict=True)
+        ]
+    return say(" ({names} exchanged)", names="; ".join(along)) if along else ""
+
+
+def exchanged(domain: Domain, companion: Companion) -> str:
+    """Name the two values of a companion that change into one another; empty where there are more.
+
+    ``Husband and Wife``
+    """
+    attribute = _attribute(domain, companion.attribute)
+    moved = [(e.code, e.becomes) for e in companion.moves if e.code != e.becomes]
+    pairs = {frozenset(each) for each in moved}
+    if len(pairs) != 1:
         return ""
-    if len(attributes) == 1:
-        return say(" ({names} with it)", names=words.listed([one.attribute for one in found]))
-    along = [say("{name} with {by}", name=one.attribute, by=one.by) for one in found]
-    return say(" ({names})", names=words.joined(along))
+    return words.joined([name_of(attribute, code) for code in sorted(moved[0])])
 
 
 def with_companions(spec: AuditSpec, *attributes: str) -> str:
@@ -413,8 +427,8 @@ def unsupported_sentence(spec: AuditSpec, share: Share) -> str:
         )
     return say_many(
         share.unsupported,
-        "{n} of {people} [is|are] not compared: with any other {names}, two values would meet "
-        "that no row has together.",
+        "{n} of {people} [is|are] not compared: the data rule out every other {names} for "
+        "[this row|these rows].",
         **values,
     )
 
@@ -479,9 +493,9 @@ def study_caption(spec: AuditSpec, studies: Sequence[AuditStudy]) -> str:
         for each in studies
     ]
     return say(
-        "Audit study: how many of the same {people} would be selected if all had this value, of "
-        "those whose data support each: {counted}. Lines: {confidence} intervals of the difference "
-        "from the reference",
+        "Audit study: how many of the same {people} would be selected if all had this value, where "
+        "the data rule out none: {counted}. Lines: {confidence} intervals of the distance to the "
+        "square",
         people=words.plural(spec.person),
         confidence=words.percent(studies[0].confidence, 1.0, 0),
         counted=words.joined(counted),
@@ -497,10 +511,9 @@ def against_sentence(spec: AuditSpec, study: AuditStudy, tables: Sequence[GroupT
     line, own, more = found
     return say(
         "{rate} of {group} and {own_rate} of {own} are selected, yet {more} of the same {people} "
-        "would be selected if all were {group} than if all were {own}: changing {name}{along} "
-        "does not explain the gap.",
+        "would be selected if all were {group} than if all were {own}: changing {name} does not "
+        "explain the gap.",
         name=words.quoted(study.attribute),
-        along=with_it(spec, (study.attribute,)),
         rate=words.percent(line.rate or 0.0, 1.0),
         group=members(spec, table, line),
         own_rate=words.percent(own.rate or 0.0, 1.0),
@@ -530,6 +543,26 @@ def against(
         if line.high < own.low if more else value.high < 0 and line.low > own.high:
             return line, own, more
     return None
+
+
+def explains_little(
+    study: AuditStudy,
+    value: StudiedValue,
+    lines: Mapping[str, GroupLine],
+    attribute: Attribute,
+) -> bool:
+    """Return whether changing to a value moves the rate by less than a quarter of the gap.
+
+    Parameters
+    ----------
+    lines : mapping of str to GroupLine
+        The groups' own rates, by their values.
+    """
+    line, best = (lines.get(name_of(attribute, code)) for code in (value.code, study.reference))
+    if line is None or best is None or line.rate is None or best.rate is None:
+        return False
+    gap, moved = best.rate - line.rate, (value.losses - value.gains) / max(study.n_rows, 1)
+    return gap > 0 and 0 <= moved < gap / 4
 
 
 def compared_table(figures: Iterable[Metric]) -> list[tuple[str, ...]]:
@@ -574,11 +607,11 @@ def limits(spec: AuditSpec, figures: Iterable[Metric] = ()) -> Iterator[tuple[st
         yield say("Does not change: {name}.", name=name), refused_said(name, by)
     if support.rare or support.constraints:
         yield (
-            "Only what the data support is compared.",
+            "What the data clearly rule out is not compared.",
             say(
-                "Every two values of a changed row occur together in some row of the data. Three "
-                "or more together were not checked, so a changed row may be rare or impossible "
-                "(see “{title}”).",
+                "That is a value of too few rows, or two values that no row has together although "
+                "chance would bring several (see “{title}”). All else was tested, so a changed row "
+                "may still be rare or impossible.",
                 title=SUPPORTED,
             ),
         )
@@ -590,14 +623,17 @@ def _without(spec: AuditSpec, companion: Companion, figures: Sequence[Metric]) -
     every, supported = counted.get("all"), counted.get("supported")
     if every is None or supported is None or not companion.moves:
         return ""
-    domain, move = spec.domain, companion.moves[0]
+    domain = spec.domain
+    attribute, by = (_attribute(domain, name) for name in (companion.attribute, companion.by))
+    tested = [
+        say("{one} as {other}", one=name_of(attribute, move.code), other=name_of(by, move.to))
+        for move in companion.moves[:_PAIRS]
+    ]
     return say(
-        "If {name} stayed as recorded ({one} tested as {other}, which hardly any row supports), "
-        "changing {by} would make {losses} lose and {gains} gain {decision}, not {own_losses} and "
-        "{own_gains}.",
+        "If {name} stayed as recorded ({tested}, which hardly any row supports), changing {by} "
+        "would make {losses} lose and {gains} gain {decision}, not {own_losses} and {own_gains}.",
         name=words.quoted(companion.attribute),
-        one=name_of(_attribute(domain, companion.attribute), move.code),
-        other=name_of(_attribute(domain, companion.by), move.to),
+        tested=", ".join(tested),
         by=words.quoted(companion.by),
         losses=words.number(every.losses),
         gains=words.number(every.gains),
@@ -616,7 +652,7 @@ def untested_sentence(spec: AuditSpec, attributes: Sequence[str]) -> str:
     ]
     if not rare:
         return ""
-    return say("No row is tested with {values}: too few have it.", values=words.listed(rare, "or"))
+    return say("No row is changed to {values}: too few have it.", values=words.listed(rare, "or"))
 
 
 def support_sentence(domain: Domain) -> str:
@@ -630,7 +666,8 @@ def support_sentence(domain: Domain) -> str:
     ]
     said = (
         "A row is compared with itself with another protected value where enough rows have that "
-        "value, and where no pair of its values then is one that no row has."
+        "value, and where the data rule out no two of its values then: two that no row has "
+        "together, although chance would bring several."
     )
     few = rare and say("Too few rows have {values}.", values=words.joined(rare))
     return f"{said} {few}" if few else said

@@ -48,15 +48,21 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
         "names": words.listed(found.attributes, "or"),
         **words.whom(spec.person),
     }
+    brief = ""
     if found.changed or found.together:
+        brief = say(
+            "{n} of {own} unaffected {people} provably stay so if {differs}{rest}.",
+            n=certified,
+            differs=_differs(found).partition(" (")[0],
+            rest=_affected(found),
+            **values,
+        )
         sentence = say(
             "Of {own} {people} unaffected by any tested {names}, {n} provably stay so if "
             "{differs}{rest}.",
             n=certified,
             differs=_differs(found),
-            rest=say("; {n} provably do not", n=words.number(found.falsified - found.flipped))
-            if found.falsified > found.flipped
-            else "",
+            rest=_affected(found),
             **values,
         )
     else:
@@ -64,8 +70,14 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
             "{own} of {rows} are provably unaffected by any tested {names}.", rows=rows, **values
         )
     value = say("{certified} of {rows}", certified=certified, rows=rows)
-    brief = words.capital(sentence.replace(say(" ({limit})", limit=_limit(found)), ""))
     return Statement("proven", _label(found), value, words.capital(sentence), brief)
+
+
+def _affected(found: NeighbourhoodCounts) -> str:
+    """Say for how many unaffected rows a neighbour is affected; empty where for none."""
+    n = found.falsified - found.flipped
+    said = "; for {n} some such change, realistic or not, matters"
+    return say(said, n=words.number(n)) if n else ""
 
 
 def _reach(found: NeighbourhoodCounts) -> str:

@@ -41,7 +41,7 @@ TESTED = {
     False: "p tests whether both rates are equal, not the threshold (Z test unless named).",
     True: (
         "p tests whether both rates are equal, not the threshold (Z test unless named); it is "
-        "corrected for the number of groups in its table, confidence intervals are not."
+        "corrected for the number of groups in its table; the intervals are not."
     ),
 }
 #: What searches for groups show, and what not.

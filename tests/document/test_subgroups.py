@@ -101,7 +101,7 @@ def test_where_subgroups_add_nothing_that_is_said_without_a_value(spec, found):
     assert said.value == ""
     assert plain(said.sentence) == (
         f"None of the {MINED.rule_sets:,} subgroups tested is shown to have a lower selection rate "
-        "than women (30.0 %), the lowest of the groups that are large enough to compare."
+        "than women (30.0 %), the lowest of the groups above that are compared."
     )
 
 

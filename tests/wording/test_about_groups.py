@@ -561,7 +561,7 @@ def test_the_groups_of_a_table_are_counted_in_parts_that_add_up(spec):
     )
     two = (
         "2 are below the four-fifths threshold, with a significant difference (corrected p below "
-        "0.05: women, women)"
+        "0.05: women 0.67, women 0.67)"
     )
     for lines, said in (
         ((WHITE, below, below), ""),

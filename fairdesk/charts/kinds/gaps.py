@@ -196,9 +196,10 @@ class Selected(NamedTuple):
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """The rates of groups, at least one; beside the model’s own those in the records are bare."""
+    """The rates of an outcome in groups, at least one; those in the records have no number."""
 
     groups: Sequence[Selected]
+    outcome: str
 
     def alt(self) -> str:
         """Return it in words."""
@@ -248,7 +249,8 @@ class Dumbbell:
                 yield _mark(x, y, colour, paper.lead)
                 yield Words(x + 0.7 * paper.lead, y, name)
                 x += paper.extent(name) + 2.3 * paper.lead
-        yield Words(x, y, say("selected, of each group (lines: 95\u00a0% intervals)"), "quiet")
+        text = say("share with “{outcome}” (lines: 95\u00a0% intervals)", outcome=self.outcome)
+        yield Words(x, y, text, "quiet")
 
 
 def _sides(each: Selected) -> tuple[tuple[str, Rate | None, str], ...]:

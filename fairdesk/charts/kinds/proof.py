@@ -42,7 +42,7 @@ _NAMES: Final = {
 _AROUND: Final = {
     "consistent": "unchanged, neighbours too",
     "discriminatory": "changes",
-    _NEIGHBOUR: "changes only for a slightly altered row",
+    _NEIGHBOUR: "changes only after another value is altered",
     "undecided": "undecided",
 }
 _HEADING: Final = "Certified, falsified and undecided shares"

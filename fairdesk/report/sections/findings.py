@@ -220,7 +220,7 @@ def _described(material: Material, share: Share) -> str:
         return say("Combinations of allowed values, not {people}", people=material.people)
     return say(
         "Combinations of allowed values, {share} of them realistic; not {people}",
-        share=words.shown_percent(reference.uniform, 1),
+        share=words.shown_percent(reference.uniform, 1) if reference.uniform else "almost none",
         people=material.people,
     )
 

@@ -150,10 +150,11 @@ def errors(material: Material) -> Section:
             say(
                 "{right}The true positive rate is the share selected of the {people} recorded "
                 "“{outcome}” in the column {label}; the false positive rate is the share selected "
-                "of those not recorded “{outcome}”, which is an advantage to them. If past "
-                "outcomes were unjust, both are misleading. Stated first is the largest difference "
-                "from the reference group whose 95\u00a0% interval excludes zero; the largest of "
-                "several tends to look larger than it is. Differences are of unrounded rates.",
+                "of those not recorded “{outcome}”: being selected is an advantage to them. If "
+                "past outcomes were unjust, both are misleading. Stated first is the largest "
+                "difference from the reference group whose 95\u00a0% interval excludes zero; the "
+                "largest of several tends to look larger than it is. Differences are of unrounded "
+                "rates.",
                 right=_accuracy(tables[0], material.people),
                 people=material.people,
                 outcome=spec.favourable,

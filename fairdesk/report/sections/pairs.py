@@ -42,8 +42,8 @@ def pair_blocks(material: Material) -> list[Block]:
         numbers = [words.number(each.id) for each in (gathered.clearest, turned) if each]
         order.append(
             say(
-                "Pairs {numbers} exchange the same values of {names}, and each value is favoured "
-                "once.",
+                "Pairs {numbers} exchange the same values of {names}: each is favoured in one of "
+                "them.",
                 numbers=words.joined(numbers),
                 names=words.listed(_exchanged(material, turned)),
             )

@@ -30,7 +30,7 @@ _UNTOLD = "The auditor has not supplied this information. It cannot be measured 
 _SIGNED = (
     "The signatory vouches for what this report states about the system, its use and its "
     "data, and for the decisions in its audit log. The figures can be verified without the "
-    "signatory, from the evidence in this report."
+    "signatory, from the evidence that this report names."
 )
 
 

@@ -410,7 +410,11 @@ def _parts(spec: AuditSpec, table: GroupTable) -> str:
     """Say how many groups are below the threshold, which, and too small: parts that add up."""
     best, known = reference_of(table), [line for line in table.lines if line.known]
     held = [line for line in known if line is not best and line.impact_ratio is not None]
-    least = [people(spec, table, each) for each in held if each.below and is_shown(table, each)]
+    least = [
+        f"{people(spec, table, each)} {words.number(each.impact_ratio or 0.0, 2)}"
+        for each in held
+        if each.below and is_shown(table, each)
+    ]
     shown = len(least)
     below, few = sum(bool(line.below) for line in held), sum(line.excluded for line in known)
     if len(known) < 3 or not few + shown:
