@@ -102,7 +102,7 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     assert women[5] == "!"
     assert answer.removeprefix("No: w").split(". ")[0] in " ".join(text.split())
     assert f"{women[6]} %" == rate_of(records[0], records[0].lines[0]).replace(words.NBSP, " ")
-    assert "! below 0.80" in text
+    assert "! below 4/5 (0.80)" in text
     assert "SAME APPLICANT, OTHER SEX: decision changes (of 200)\n" in text
     assert "  sex  6  3.0 %  4 lose, 2 gain" in text
     assert f"PROVEN     Of at least 156 applicants {phrases.UNAFFECTED} sex, 120" in text

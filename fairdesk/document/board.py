@@ -471,7 +471,7 @@ def _studied(
         said = say(
             "If all were tested as {best}{along}, {n} would be selected; {others}",
             best=people(spec, table, best),
-            along=comparisons.with_it(spec, (study.attribute,)),
+            along=comparisons.with_it(spec, study.attribute),
             n=words.percent(own.favourable, study.n_rows),
             others=words.joined(shown),
         )

@@ -236,12 +236,6 @@ def lost_and_gained(share: Share, figures: Iterable[Metric], outcome: str = "") 
     )
 
 
-def compared_people(spec: AuditSpec, share: Share) -> str:
-    """Say of which rows a share is, where some have no comparison of those that have one."""
-    people = words.counted(share.n_samples, spec.person)
-    return say("the {people} that can be compared", people=people) if share.unsupported else people
-
-
 def alone_sentence(spec: AuditSpec, share: Share, figures: Iterable[Metric]) -> str:
     """Say for how many each of several attributes alone changes the decision; else empty.
 
@@ -289,15 +283,10 @@ def _split_sentence(spec: AuditSpec, split: ChangeSplit) -> str:
     )
 
 
-def with_it(spec: AuditSpec, attributes: Sequence[str]) -> str:
-    """Name in brackets what changes with protected attributes; empty where nothing does."""
-    found = [one for one in spec.domain.support.companions if one.by in attributes]
+def with_it(spec: AuditSpec, by: str) -> str:
+    """Name in brackets what changes with a protected attribute; empty where nothing does."""
+    found = [one for one in spec.domain.support.companions if one.by == by]
     along = [exchanged(spec.domain, one) or words.quoted(one.attribute) for one in found]
-    if len(attributes) > 1:
-        along = [
-            say("{names} with {by}", names=name, by=words.quoted(one.by))
-            for name, one in zip(along, found, strict=True)
-        ]
     return say(" ({names} exchanged)", names="; ".join(along)) if along else ""
 
 
