@@ -63,6 +63,7 @@ SUBJECTS = {
     "reweighing": "Reweighing",
 }
 LIMITS = {
+    "records": "Recorded outcomes",
     "searches": "Searches",
     "rules": "Subgroup discovery",
     "terms": "Identity terms",
