@@ -175,7 +175,7 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
                 people=words.plural(spec.person),
                 most=words.number(_MOST_PAIRS),
             ),
-            note="compared: those for whom the data do not rule out the tested value; each counts "
+            note="compared: those for which the data do not rule out the tested value; each counts "
             "once for each value tested",
             key="value-changes",
             evidence="observed",

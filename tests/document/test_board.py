@@ -57,7 +57,7 @@ def test_the_question_names_the_groups_and_the_answer_says_how_often_each_is_sel
     )
     assert second.number == "3"
     assert plain(second.text).startswith(
-        "of 200 applicants: the decision changes with at least one other value of sex, job or both"
+        f"of 200 applicants: the decision changes {phrases.AT_LEAST_ONE_OTHER} of sex, job or both"
     )
     assert made.chart.alt.startswith(f"Selected, by group. Women: {phrases.IN_THE_RECORDS} 6.4")
 

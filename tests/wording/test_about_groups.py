@@ -634,7 +634,7 @@ def test_the_error_rate_that_differs_most_is_told_be_it_true_or_false_positives(
         f"Women not recorded “{spec.favourable}” are selected 36.0 percentage points less often "
         f"than such men (95 % CI 15.9 to 52.0). Women recorded “{spec.favourable}” are selected "
         "3.0 percentage points less often than such men (95 % CI 10.3 less often to 2.9 more "
-        "often; may be due to chance)."
+        f"often; {phrases.MAY_BE_CHANCE})."
     )
     white, black = JUDGED.lines
     equal = msgspec.structs.replace(black, negatives=100, false_positives=56)

@@ -344,7 +344,7 @@ def test_gaps_are_told(spec):
     few = msgspec.structs.replace(gap, n_samples=2, low=0.0, high=1.0, sets=3, unmet=2)
     said = plain(baseline_words.gap_statement(spec, few).sentence)
     assert "(corrected 99 % CI 0.0 to 100.0, 3 sets of attributes) among 2 instances" in said
-    assert f"The difference is {phrases.NOT_SIGNIFICANT}. 2 groups are not compared" in said
+    assert f"The difference is {phrases.NOT_SIGNIFICANT}. 2 groups {phrases.NOT_COMPARED}" in said
     one = msgspec.structs.replace(few, unmet=1)
     assert "1 group is not compared: no" in baseline_words.gap_statement(spec, one).sentence
 
