@@ -159,11 +159,10 @@ class _Shared(types.Type):
         self.of = of
         super().__init__(f"shared({of})")
 
-    def field(self, name: str) -> tuple[int, types.Type, bool]:
-        """Return where a field is, its type, and whether it is a tuple too."""
+    def field(self, name: str) -> tuple[int, types.Type]:
+        """Return where a field is, and its type."""
         at = self.of.fields.index(name)
-        nested = isinstance(self.of.types[at], types.BaseNamedTuple)
-        return at, _Shared(self.of.types[at]) if nested else self.of.types[at], nested
+        return at, self.of.types[at]
 
 
 @register_model(_Shared)
@@ -184,9 +183,9 @@ class _Fields(AttributeTemplate):
 def _field(
     context: BaseContext, builder: ir.IRBuilder, kind: _Shared, place: ir.Value, name: str
 ) -> ir.Value:
-    at, of, nested = kind.field(name)
-    field = cgutils.gep_inbounds(builder, place, 0, at)
-    return field if nested else impl_ret_borrowed(context, builder, of, builder.load(field))
+    at, of = kind.field(name)
+    loaded = builder.load(cgutils.gep_inbounds(builder, place, 0, at))
+    return impl_ret_borrowed(context, builder, of, loaded)
 
 
 @intrinsic

@@ -435,7 +435,7 @@ class LinearExaminer:
             Above the first; below the second; between the third and the fourth.
         """
         # compiled code is loaded where a search runs, never in the window's process
-        from fairdesk.certify.bounds.tree_kernels import box_shares, tree_room  # noqa: PLC0415
+        from fairdesk.certify.bounds.tree_kernels import tree_room, tree_shares  # noqa: PLC0415
 
         people = self._space.people
         if people is None:
@@ -447,7 +447,7 @@ class LinearExaminer:
             if terms is not None:
                 start[i] = sum(map(len, tables))
                 tables.append(terms[low[i] : high[i] + 1])
-        over, under, between = box_shares(
+        over, under, between = tree_shares(
             *(people.tree, low.astype(np.int64), high.astype(np.int64), given),
             *(self._slopes, np.concatenate(tables), start, *limits, self._grid, self._room),
         )

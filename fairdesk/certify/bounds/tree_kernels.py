@@ -211,7 +211,13 @@ def _tell_parent(tree: TreeArrays, node: int, room: TreeRoom) -> None:
     room.support[above] = before + support - 1
 
 
-@inner()
+@outer(
+    types.UniTuple(types.float64, 3)(
+        *(TREE, types.int64[::1], types.int64[::1]),
+        *(types.float64[::1], types.float64[::1], types.float64[::1], types.int64[::1]),
+        *(types.float64, types.float64, types.float64, types.float64, types.int64, TREE_ROOM),
+    )
+)
 def tree_shares(
     tree: TreeArrays,
     low: Numbers,
@@ -248,6 +254,7 @@ def tree_shares(
         The three shares of the box's own mass, never more than the true ones; 0 where there is
         none.
     """
+    tree, room = shared(tree), shared(room)
     largest, total = _survey(low, high, slope, tables, start, room)
     if not largest < np.inf:
         return 0.0, 0.0, 0.0
@@ -292,32 +299,3 @@ def tree_shares(
     # each sum is off by a share of itself; what is read off are differences of them
     slack = 4.0 * rounded + 8.0 * support + 128.0
     return less_rounding(told[0] / whole, told[1] / whole, told[2] / whole, slack)
-
-
-@outer(
-    types.UniTuple(types.float64, 3)(
-        *(TREE, types.int64[::1], types.int64[::1]),
-        *(types.float64[::1], types.float64[::1], types.float64[::1], types.int64[::1]),
-        *(types.float64, types.float64, types.float64, types.float64, types.int64, TREE_ROOM),
-    )
-)
-def box_shares(
-    tree: TreeArrays,
-    low: Numbers,
-    high: Numbers,
-    given: Float64,
-    slope: Float64,
-    tables: Float64,
-    start: Numbers,
-    above: float,
-    below: float,
-    after: float,
-    before: float,
-    grid: int,
-    room: TreeRoom,
-) -> tuple[float, float, float]:
-    """Do `tree_shares` for Python."""
-    return tree_shares(
-        *(shared(tree), low, high, given, slope, tables, start),
-        *(above, below, after, before, grid, shared(room)),
-    )

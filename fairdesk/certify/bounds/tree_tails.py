@@ -26,7 +26,7 @@ from fairdesk.certify.domain.population_kernels import (
     run_of,
     weight_before,
 )
-from fairdesk.compiled import inner, put
+from fairdesk.compiled import inner, put, shared
 
 Float64 = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -68,6 +68,7 @@ def tree_moments(
 
     Parameters as of `fairdesk.certify.bounds.tree_kernels.tree_shares`. Nothing is proven by them.
     """
+    tree, room = shared(tree), shared(room)
     sums = room.spread
     for k in range(given.size):
         sums[k, 0], sums[k, 1], sums[k, 2] = given[k], 0.0, 0.0
@@ -147,6 +148,7 @@ def tree_tail(
     float
         Never less than the true share; 1 where nothing better is known.
     """
+    tree, room = shared(tree), shared(room)
     mass = mass_of(tree, low, high, given, room.seen, room.messages)
     if not mass > _LEAST_MASS:
         return 1.0

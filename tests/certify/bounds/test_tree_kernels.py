@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from fairdesk.certify.bounds import network
 from fairdesk.certify.bounds.network import steps_for
-from fairdesk.certify.bounds.tree_kernels import box_shares, tree_room
+from fairdesk.certify.bounds.tree_kernels import tree_room, tree_shares
 from fairdesk.certify.domain.space import space_of
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.domain.domain import Domain
@@ -39,7 +39,7 @@ def test_shares_are_never_above_the_truth(seed: int) -> None:
     above, below = np.quantile(sums[box], rng.random()), np.quantile(sums[box], rng.random())
     after, before = np.sort(np.quantile(sums[box], rng.random(2)))
     grid = int(rng.choice([GRID, steps_for(space), 700]))
-    told = box_shares(
+    told = tree_shares(
         *(*given_to, above, below, after, before, grid),
         tree_room(space.people.tree, grid),
     )
@@ -65,7 +65,7 @@ def test_shares_are_nearly_the_truth_on_a_fine_grid(seed: int) -> None:
     tree = space.people.tree
     above = float(rng.choice(sums[box])) + 0.5
     start = np.full(len(space.axes), -1, dtype=np.int64)
-    over, _, _ = box_shares(
+    over, _, _ = tree_shares(
         *(tree, low, high, space.people.everything, slope, np.empty(0), start),
         *(above, -np.inf, 0.0, 0.0, 1024, tree_room(tree, 1024)),
     )
@@ -85,7 +85,7 @@ def test_many_axes_are_counted_on_a_finer_grid(monkeypatch):
         slope, start = rng.normal(size=axes), np.full(axes, -1, dtype=np.int64)
         low, high = space.low[0], space.high[0]
         middle = float(slope @ (low + high)) / 2.0
-        over, under, _ = box_shares(
+        over, under, _ = tree_shares(
             *(tree, low, high, space.people.everything, slope, np.empty(0), start),
             *(middle, middle, 0.0, 0.0, steps, tree_room(tree, steps)),
         )

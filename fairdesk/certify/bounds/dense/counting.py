@@ -20,7 +20,7 @@ from fairdesk.certify.bounds.dense.state import (
 from fairdesk.certify.bounds.dense.truncation import taken_of
 from fairdesk.certify.bounds.tree_kernels import tree_shares
 from fairdesk.certify.domain.population_kernels import mass_of
-from fairdesk.compiled import ONE, ZERO, inner
+from fairdesk.compiled import ONE, ZERO, inner, shared
 
 
 @inner()
@@ -29,7 +29,7 @@ def is_inhabited(network: Network, low: Numbers, high: Numbers, room: Room) -> b
     if not network.given.size:
         return False
     own = room.people
-    mass = mass_of(network.people, low, high, network.given, own.seen, own.messages)
+    mass = mass_of(shared(network.people), low, high, network.given, own.seen, own.messages)
     return mass > network.limits[PEOPLED]
 
 
