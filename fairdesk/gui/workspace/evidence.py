@@ -227,7 +227,7 @@ class ProofPage(RunPage):
     def _make_go_on(self) -> QWidget:
         """Make the button that continues the run, and the choice of how long."""
         tip = "Continue from what is already proven; nothing is proven twice"
-        lengths = [(f"{words.duration(seconds)} more", seconds) for seconds in _MORE]
+        lengths = [(words.duration(seconds), seconds) for seconds in _MORE]
         self.more = parts.push_button("&Continue for", self._ask_more, tip=tip)
         self.length = fields.choice(lengths, "How long to continue", chosen=_MORE[1])
         self._go_on = layouts.strip(self.more, self.length, spacing=theme.NEAR)

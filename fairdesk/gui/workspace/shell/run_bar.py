@@ -66,12 +66,13 @@ def budget_used(
 class _Figure(QWidget):
     """A number with what it counts below it."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, caption: str, width: int) -> None:
         super().__init__()
         self._number = parts.Words("–", strong=True, wrap=False)
-        self._below = parts.Words(tone="quiet", size=0.85, wrap=False)
+        self._below = parts.Words(caption, tone="quiet", size=0.85, wrap=False)
+        # what it counts is never cut
+        self._number.setMinimumWidth(width)
         layouts.column(self._number, self._below, on=self, spacing=0)
-        self.setMinimumWidth(width)
 
     def show_number(self, text: str, caption: str) -> None:
         self._below.setText(caption)
@@ -161,8 +162,12 @@ class RunBar(parts.Card):
         self._method, self._standing = parts.Elided(strong=True), parts.Elided(tone="quiet")
         self._method.setMinimumWidth(_LEAST_NAME)
         self._standing.setFont(theme.scaled(self.font(), 0.85))
-        widths = {"pairs": 72, "share": 150, "tried": 72, "queries": 84}
-        self.figures = {place: _Figure(wide) for place, wide in widths.items()}
+        self.figures = {
+            "pairs": _Figure("pairs found", 72),
+            "share": _Figure("estimated", 150),
+            "tried": _Figure("instances tested", 72),
+            "queries": _Figure("queries", 84),
+        }
         self._bar = QProgressBar()
         self._bar.setRange(0, 1000)
         self._bar.setTextVisible(False)
@@ -170,7 +175,7 @@ class RunBar(parts.Card):
         self._bar.setMinimumWidth(90)
         self._bar.setAccessibleName("Budget used")
         self._used = parts.Words(tone="quiet", size=0.85, wrap=False)
-        self._elapsed = _Figure(60)
+        self._elapsed = _Figure("elapsed", 60)
         self._hold = parts.push_button("&Pause", self._press_hold)
         self._stop = parts.push_button("&Stop", self._press_stop)
         self._stop.setToolTip("Stop the run; the results so far are kept")
