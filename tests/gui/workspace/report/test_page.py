@@ -657,6 +657,7 @@ def test_the_report_is_read_as_text_with_a_key(qtbot, audit):
     assert preview.text.isVisible()
     # Qt gives spaces that do not break as ordinary ones
     assert preview.text.toPlainText() == preview.shown.text.replace("\u00a0", " ")
+    preview.contents.setCurrentIndex(3)
     preview.contents.activated.emit(3)
     found = preview.text.textCursor().block().text()
     assert found == f"4. {preview.shown.report.sections[3].title}"
