@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QApplication
 
 from fairdesk import __version__
 from fairdesk.files import log_folder, resources
+from fairdesk.gui.about import Reporter
 from fairdesk.gui.kit import settings, theme
-from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
 
 #: Milliseconds between two looks at whether there is garbage enough.
@@ -85,7 +85,7 @@ def main(argv: Sequence[str] | None = None, commands: Callable[[], str] = str) -
     window.show()
     if arguments:
         file = Path(arguments[0])
-        QTimer.singleShot(0, window, lambda: window.open_path(file))
+        QTimer.singleShot(0, window, lambda: window.take(file))
     elif not remembered.recents:
         QTimer.singleShot(0, window, window.welcome)
     return app.exec()

@@ -17,8 +17,6 @@ from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
     QCloseEvent,
-    QDragEnterEvent,
-    QDropEvent,
     QKeySequence,
     QMouseEvent,
     QShortcut,
@@ -33,7 +31,7 @@ from shiboken6 import isValid
 
 from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.dropping import Sort, ask_open, dropped, filter_of, sort_of
+from fairdesk.gui.kit.dropping import Sort, Takes, ask_open, filter_of, sort_of
 from fairdesk.gui.kit.hints import ask_help, set_topic
 from fairdesk.gui.kit.keys import Found
 from fairdesk.gui.kit.parts import Card, Words, asked, open_dialog, resize_on_screen
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
     from fairdesk.audit.worker.client import Worker
     from fairdesk.gui.help.window import HelpWindow
     from fairdesk.gui.wizard.dialog import Wizard
-    from fairdesk.gui.wizard.state.first_runs import Plan
+    from fairdesk.gui.wizard.state.plans import Plan
     from fairdesk.gui.workspace.shell.workspace import Workspace
     from fairdesk.samples import Sample, SampleModel
 
@@ -119,8 +117,8 @@ class Notice(Card):
             self.hide()
 
 
-#: The window works down to this size: a Full HD screen at 200 % has 960 x 540 logical pixels.
-LEAST = QSize(800, 500)
+#: The window works down to this size: a screen of 1366 x 768 at 200 % has 683 x 384 logical pixels.
+LEAST = QSize(640, 340)
 #: Set on a dialog in which the key opens the help.
 _HELPED = "opens_help"
 
@@ -135,7 +133,7 @@ def _load_rest() -> None:
     importlib.import_module("fairdesk.audit.sandbox.kernel_cache").begin()
 
 
-class MainWindow(QMainWindow):
+class MainWindow(Takes, QMainWindow):
     """The window.
 
     Parameters
@@ -192,7 +190,7 @@ class MainWindow(QMainWindow):
         """Open the wizard, perhaps with a file that was dropped."""
         wizard = self._open_wizard()
         if wizard is not None and path is not None:
-            wizard.load(path)
+            wizard.take(path)
 
     def try_sample(self, sample: Sample, model: SampleModel) -> None:
         """Open the wizard at its last page, with a sample's answers."""
@@ -254,7 +252,11 @@ class MainWindow(QMainWindow):
         if self.help is not None:
             self.help.terms.setText(title)
 
-    def open_path(self, path: Path) -> None:
+    def takes(self, path: Path) -> bool:
+        """Return whether FairDesk knows such files."""
+        return sort_of(path) is not None
+
+    def take(self, path: Path) -> None:
         """Open whatever a file is: an audit, or data or a model to begin one with."""
         if sort_of(path) in (Sort.DATA, Sort.MODEL):
             self.new_audit(path)
@@ -299,7 +301,7 @@ class MainWindow(QMainWindow):
 
     def choose_where(self) -> None:
         """Ask where runs are made; the open audit begins its next one there."""
-        from fairdesk.gui.forms.where_dialog import WhereDialog  # noqa: PLC0415
+        from fairdesk.gui.forms.dialogs import WhereDialog  # noqa: PLC0415
 
         dialog = WhereDialog(self.settings.cluster, self)
         dialog.accepted.connect(lambda: self._run_at(dialog.cluster()))
@@ -416,19 +418,6 @@ class MainWindow(QMainWindow):
                 0, self, lambda: in_background(self, _load_rest, lambda _: None, _forget)
             )
         return handled
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take one file that FairDesk knows."""
-        path = dropped(event.mimeData())
-        if path is not None and sort_of(path) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Open it, once the drag is over."""
-        path = dropped(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
-            QTimer.singleShot(0, self, lambda: self.open_path(path))
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802 - Qt's name
         """Close the audit first; a running search asks."""

@@ -241,8 +241,7 @@ class Menus(QObject):
 
     def __init__(self, window: QMainWindow, host: _Host) -> None:
         super().__init__(window)
-        self._window, self._host = window, host
-        self._settings, self._start = host.settings, host.start
+        self._window, self._host, self._settings = window, host, host.settings
         self._workspace: Workspace | None = None
         #: Owns the actions that press buttons of the page on screen.
         self._buttons = QObject(self)
@@ -332,7 +331,7 @@ class Menus(QObject):
         menu.addAction(action(window, "&Glossary", lambda: self._host.show_help(TERMS)))
         menu.addAction(action(window, "&Which figure do I need?", self._choose_figure))
         menu.addAction(action(window, "&Keyboard shortcuts", self._host.show_shortcuts, "Ctrl+/"))
-        sample = next(iter(self._start.samples.values()))
+        sample = next(iter(self._host.start.samples.values()))
         menu.addAction(action(window, "Sample &report (PDF)", sample.show_report))
         menu.addSeparator()
         menu.addAction(action(window, "Copy &diagnostics", about.copy_diagnostics))

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QMouseEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from fairdesk.gui.kit import layouts, theme
+from fairdesk.gui.kit.fields import choice
 from fairdesk.gui.kit.parts import (
     Banner,
     Busy,
     Card,
     Elided,
+    PressedCard,
     Words,
     heading,
     in_order,
@@ -33,7 +36,7 @@ _COMPILING = 1_500
 _LEAST = 380
 
 
-class RecentCard(Card):
+class RecentCard(PressedCard):
     """One audit that was open before; one that is gone is greyed.
 
     Parameters
@@ -41,21 +44,14 @@ class RecentCard(Card):
     glance : Glance, optional
         What it came to when it was last closed.
 
-    Signals
-    -------
-    opened
-        It is to be opened.
     """
-
-    opened = Signal()
 
     def __init__(self, path: Path, glance: Glance | None) -> None:
         super().__init__(margin=theme.GAP)
         there = path.is_file()
         title = glance.title if glance is not None else path.stem
         self.title = Words(title, strong=True)
-        self.button = push_button("Open →", self.opened)
-        self.button.setFlat(True)
+        self.button = push_button("Open →", self.pressed, flat=True)
         date = quiet(glance.date if glance is not None else "")
         date.setWordWrap(False)
         self.body.addLayout(layouts.row(layouts.grow(self.title), date, spacing=theme.GAP))
@@ -75,13 +71,6 @@ class RecentCard(Card):
         self.setEnabled(there)
         if there:
             self.setCursor(Qt.CursorShape.PointingHandCursor)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        """Open it wherever it is pressed."""
-        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(
-            event.position().toPoint()
-        ):
-            self.opened.emit()
 
 
 class SampleCard(Card):
@@ -104,28 +93,27 @@ class SampleCard(Card):
     def __init__(self, sample: Sample) -> None:
         super().__init__()
         self._sample = sample
-        self.look = push_button("Open the finished audit", lambda: self.looked.emit(sample))
-        self.look.setAccessibleName(f"Open the finished audit of {sample.title}")
-        self.report = push_button("Report (PDF)", self.show_report)
-        self.report.setAccessibleName(f"Open the report of {sample.title}")
-        self.new = push_button("Start a new audit", self._try)
-        self.new.setAccessibleName(f"Start a new audit of {sample.title}")
-        self.models = QComboBox()
-        self.models.addItems([model.title for model in sample.models])
-        self.models.setAccessibleName(f"Model of {sample.title}")
+        of = sample.title
+        self.look = push_button(
+            "Open the finished audit",
+            lambda: self.looked.emit(sample),
+            name=f"Open the finished audit of {of}",
+        )
+        self.report = push_button("Report (PDF)", self.show_report, name=f"Open the report of {of}")
+        self.new = push_button("Start a new audit", self._try, name=f"Start a new audit of {of}")
+        self.models = choice([model.title for model in sample.models], f"Model of {of}")
         self.models.setVisible(len(sample.models) > 1)
         self.busy = Busy()
-        self.body.addWidget(Words(sample.title, strong=True))
-        self.body.addWidget(quiet(sample.sentence))
-        # cards beside each other are level: words at the top, buttons at the bottom
-        self.body.addStretch(1)
-        self.body.addSpacing(theme.TIGHT)
-        self.body.addLayout(
-            layouts.row(self.look, self.report, layouts.stretch(), spacing=theme.GAP)
-        )
-        self.body.addWidget(self.busy)
-        self.body.addLayout(
-            layouts.row(self.new, self.models, layouts.stretch(), spacing=theme.GAP)
+        layouts.fill(
+            self.body,
+            Words(of, strong=True),
+            quiet(sample.sentence),
+            # cards beside each other are level: words at the top, buttons at the bottom
+            layouts.stretch(),
+            layouts.gap(theme.TIGHT),
+            layouts.row(self.look, self.report, layouts.stretch(), spacing=theme.GAP),
+            self.busy,
+            layouts.row(self.new, self.models, layouts.stretch(), spacing=theme.GAP),
         )
         in_order(self.look, self.report, self.new, self.models)
 
@@ -181,10 +169,13 @@ class StartPage(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self.samples: dict[str, SampleCard] = {}
-        self._cards: list[RecentCard] = []
         self.banner = Banner()
-        inside = QWidget()
-        column = layouts.column(
+        self.preparing = quiet()
+        self.preparing.hide()
+        self._compiling = QTimer(self, interval=_COMPILING)
+        self._compiling.timeout.connect(self.show_preparing)
+        self._compiling.start()
+        inside = layouts.panel(
             Words("FairDesk", size=2.2, strong=True),
             Words(
                 "Test whether a model’s decisions depend on protected attributes.",
@@ -199,20 +190,14 @@ class StartPage(QWidget):
                 "anywhere in this window."
             ),
             layouts.gap(theme.WIDE),
-            on=inside,
+            self.preparing,
+            self._recent_part(),
+            layouts.gap(theme.NEAR),
+            self._sample_part(),
+            layouts.stretch(),
             margin=(48, 40, 48, 32),
             spacing=theme.GAP,
         )
-        self.preparing = quiet()
-        self.preparing.hide()
-        column.addWidget(self.preparing)
-        self._compiling = QTimer(self, interval=_COMPILING)
-        self._compiling.timeout.connect(self.show_preparing)
-        self._compiling.start()
-        column.addLayout(self._recent_part())
-        column.addSpacing(theme.NEAR)
-        column.addLayout(self._sample_part())
-        column.addStretch(1)
         layouts.column(scrolled(inside), on=self)
 
     def show_recents(self, recents: Iterable[tuple[Path, Glance | None]]) -> None:
@@ -220,15 +205,11 @@ class StartPage(QWidget):
         cards = []
         for path, glance in recents:
             card = RecentCard(path, glance)
-            card.opened.connect(lambda chosen=path: self.opened.emit(chosen))
+            card.pressed.connect(partial(self.opened.emit, path))
             cards.append(card)
-        for card in self._cards:
-            card.deleteLater()
-        self._cards = cards
-        self._recents.show_cards(cards)
+        self._recents.replace_cards(cards)
         in_order(self.open_button, *(card.button for card in cards))
-        for widget in (self._recents_title, self._recents):
-            widget.setVisible(bool(cards))
+        self._recents_title.setVisible(bool(cards))
 
     def _buttons(self) -> QHBoxLayout:
         self.new_button, self.open_button = QPushButton("&New audit"), QPushButton("&Open audit…")

@@ -17,7 +17,7 @@ from fairdesk.cli.commands import parse
 from fairdesk.data.domain.domain import Role
 from fairdesk.data.table import Column, Dialect, Kind, Source, Table
 from fairdesk.errors import DataError, SpecError
-from fairdesk.gui.wizard.state.first_runs import Length
+from fairdesk.gui.wizard.state.plans import Length
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import How, Input, Mapping

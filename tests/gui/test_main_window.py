@@ -19,13 +19,12 @@ from fairdesk.audit.plan.spec import RunSpec
 from fairdesk.audit.store.records import PairQuery
 from fairdesk.audit.store.store import Store
 from fairdesk.gui import app
-from fairdesk.gui.about import diagnostics
-from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
+from fairdesk.gui.about import Reporter, diagnostics
+from fairdesk.gui.forms.dialogs import WhereDialog, place_text
 from fairdesk.gui.kit import settings, threads
 from fairdesk.gui.kit.parts import Words
 from fairdesk.gui.kit.settings import RECENTS, Glance, Settings
 from fairdesk.gui.kit.threads import Latest, in_background
-from fairdesk.gui.kit.unexpected import Reporter
 from fairdesk.gui.main_window import MainWindow
 from fairdesk.gui.menus import Commands
 from fairdesk.gui.start_page import RecentCard
@@ -133,7 +132,7 @@ def test_an_audit_is_opened_and_closed(window, audit):
     file = entries(menus(window)["Audit"])
     assert not file["Close audit"].isEnabled()
     assert not file["Export"].isEnabled()
-    window.open_path(audit)
+    window.take(audit)
     assert isinstance(window.workspace, Workspace)
     assert file["Close audit"].isEnabled()
     # nothing was proven or told of groups
@@ -552,7 +551,7 @@ def started(qtbot, themed, monkeypatch):
 
 def test_main_opens_the_file_that_it_is_given(started, audit, monkeypatch):
     opened = []
-    monkeypatch.setattr(MainWindow, "open_path", lambda self, path: opened.append(path))
+    monkeypatch.setattr(MainWindow, "take", lambda self, path: opened.append(path))
     started(str(audit))
     assert opened == [audit]
 

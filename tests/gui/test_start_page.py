@@ -33,8 +33,7 @@ def test_cards_stand_beside_each_other_and_leave_no_empty_half(qtbot, page, tmp_
     for paths in ((), (tmp_path / "a.fairdesk",), (tmp_path / "b.fairdesk", tmp_path / "c")):
         page.show_recents((path, None) for path in paths)
         qtbot.waitUntil(lambda: left.y() == right.y() and left.x() < right.x())
-        cards = page.findChildren(RecentCard)
-        qtbot.waitUntil(lambda: len(page.findChildren(RecentCard)) == len(page._cards))
+        qtbot.waitUntil(lambda: len(page.findChildren(RecentCard)) == len(paths))  # noqa: B023
         cards = page.findChildren(RecentCard)
         assert len(cards) == len(paths)
         assert page._recents_title.isVisible() == bool(paths)

@@ -17,8 +17,7 @@ from fairdesk.data.columns.rereading import retype, with_reading
 from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Column, ColumnReading, Dialect, Kind, OddCell, Source, Table
 from fairdesk.errors import SpecError
-from fairdesk.gui.wizard.state.domain import rows_sentence
-from fairdesk.gui.wizard.state.first_runs import Length
+from fairdesk.gui.wizard.state.plans import Length, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.gui.wizard.telling import question
 from fairdesk.models.inputs.input_check import InputCheck

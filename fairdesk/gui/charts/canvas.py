@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from itertools import groupby
 from types import ModuleType
 from typing import Any, Protocol
 
+import msgspec
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
@@ -452,7 +452,11 @@ def paper(
 def _palette(colours: theme.Colours, ink: str, ground: str) -> dict[str, str]:
     """Return colours by what they are for."""
     series = {f"series {place}": colour for place, colour in enumerate(colours.series)}
-    alone = {name: each for name, each in asdict(colours).items() if isinstance(each, str)}
+    alone = {
+        name: each
+        for name, each in msgspec.structs.asdict(colours).items()
+        if isinstance(each, str)
+    }
     return {**alone, **series, "ink": ink, "ground": ground}
 
 

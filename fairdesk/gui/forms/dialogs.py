@@ -1,8 +1,8 @@
-"""Dialogs that ask for one answer: how cells are written, names of decisions, some values."""
+"""Dialogs that ask for one answer: how cells are written, names, some values, where to run."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 import msgspec
@@ -14,23 +14,30 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QListWidget,
     QListWidgetItem,
+    QRadioButton,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
 )
 
+from fairdesk.cluster.connection import Place, read_place
+from fairdesk.cluster.members import Examined, examine
 from fairdesk.data.columns.kinds import as_numbers, written_like
 from fairdesk.data.columns.rereading import number_text, place_words
 from fairdesk.data.table import Column, ColumnReading, Dialect, NumberFormat
+from fairdesk.errors import FairDeskError
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.fields import choice, label_of, labelled, line
-from fairdesk.gui.kit.parts import Words, push_button, quiet, scrolled
+from fairdesk.gui.kit.fields import choice, label_of, labelled, line, together
+from fairdesk.gui.kit.parts import Busy, Words, push_button, quiet, resize_on_screen, scrolled
+from fairdesk.gui.kit.tables import TextTable
+from fairdesk.gui.kit.threads import Task, in_background
+from fairdesk.wording import words
 
 
 class FormDialog(QDialog):
     """A dialog that is answered or cancelled; what is wrong with the answer stands in it.
 
-    A dialog of its own adds its fields to `body`, then calls `_add_buttons`.
+    A dialog of its own calls `_add_buttons` with its fields.
 
     Attributes
     ----------
@@ -60,10 +67,13 @@ class FormDialog(QDialog):
         self.deleteLater()
         return accepted
 
-    def _add_buttons(self) -> None:
-        """Add what is wrong, and the buttons, below the fields."""
-        self.body.addWidget(self._wrong)
-        self.body.addWidget(self._buttons)
+    def _add_buttons(self, *fields: layouts.Item) -> None:
+        """Add fields, which scroll on a small screen, and below what is wrong, and the buttons."""
+        if fields:
+            # the edge of what has the keyboard is drawn in the margin
+            inside = layouts.panel(*fields, margin=(1, 0, theme.GAP, 0), spacing=theme.GAP)
+            self.body.addWidget(scrolled(inside), 1)
+        layouts.fill(self.body, self._wrong, self._buttons)
         # once it is in the dialog: else Return in a field would press another
         self.ok_button.setDefault(True)
 
@@ -94,11 +104,9 @@ class CellsDialog(FormDialog):
         forms = [("As found in the file", None), *((written_like(each), each) for each in usual)]
         self.format = choice(forms, chosen=self._before.format)
         self.cells = self._table(dialect)
-        self.body.addWidget(quiet(_CELLS))
-        self.body.addWidget(self.cells, 1)
-        self.body.addLayout(labelled("Numbers are &written like", self.format))
-        self._add_buttons()
-        self.resize(560, 480)
+        written = labelled("Numbers are &written like", self.format)
+        self._add_buttons(quiet(_CELLS), layouts.grow(self.cells), written)
+        resize_on_screen(self, 560, 480)
         self.cells.itemChanged.connect(self._check)
         self._check()
 
@@ -160,6 +168,12 @@ def _number(text: str) -> float | None:
     return None
 
 
+_NAMES = (
+    "Window and report show these names instead of the model’s own. Leave all empty to keep its "
+    "own."
+)
+
+
 class NamesDialog(FormDialog):
     """Asks what a model's classes are called: each by a name of its own, or none.
 
@@ -172,12 +186,6 @@ class NamesDialog(FormDialog):
     def __init__(self, classes: Sequence[str], names: Sequence[str], parent: QWidget) -> None:
         super().__init__("Name the decisions", parent)
         self._classes = tuple(classes)
-        self.body.addWidget(
-            quiet(
-                "Window and report show these names instead of the model’s own. Leave all empty "
-                "to keep its own."
-            )
-        )
         said = (*names, *[""] * len(classes))
         self.fields = [
             line(name, f"Name of the decision “{own}”", changed=self._check)
@@ -186,10 +194,9 @@ class NamesDialog(FormDialog):
         rows = zip(map(label_of, classes, self.fields), self.fields, strict=True)
         inside = QWidget()
         layouts.grid(*rows, on=inside, margin=(0, 0, theme.NEAR, 0))
-        self.body.addWidget(scrolled(inside), 1)
-        self._add_buttons()
+        self._add_buttons(quiet(_NAMES), layouts.grow(scrolled(inside)))
         self._check()
-        self.resize(420, 320)
+        resize_on_screen(self, 420, 320)
 
     def names(self) -> tuple[str, ...]:
         """Return the names, one for each class; empty where its own are kept."""
@@ -290,10 +297,8 @@ class ValuesDialog(FormDialog):
         self._most = most
         self.ticks = ValueList(name, values, ticked)
         self.ticks.changed.connect(self._check)
-        self.body.addWidget(quiet(sentence))
-        self.body.addWidget(self.ticks, 1)
-        self._add_buttons()
-        self.resize(420, 460)
+        self._add_buttons(quiet(sentence), layouts.grow(self.ticks))
+        resize_on_screen(self, 420, 460)
         self._check()
 
     def values(self) -> tuple[str, ...]:
@@ -308,3 +313,162 @@ class ValuesDialog(FormDialog):
         elif self._most is not None and ticked > self._most:
             wrong = f"Tick at most {self._most} values."
         self._refuse(wrong)
+
+
+_WORKER_HEADS = ("Worker", "Cores", "Memory", "State")
+_WORKER_NUMBERS = (1, 2)
+_ALL_CORES = "local"
+_APPLIES = (
+    "Applies to runs that begin from now on. Methods that cannot be divided, and the report, "
+    "always use one process of this computer."
+)
+_ADDRESS = (
+    "The address of a Dask scheduler, or the path of its scheduler file. Use tls:// on any network "
+    "that others can reach."
+)
+_ALL_MUST = (
+    "A run begins only when all of them can: set up the others like this computer, or remove them "
+    "from the cluster."
+)
+
+
+class WhereDialog(FormDialog):
+    """Asks where runs are made, and tries it.
+
+    Parameters
+    ----------
+    cluster : str
+        What was chosen last, as `read_place` reads it; empty for this computer.
+    ask : callable
+        Returns the workers of a cluster, with what they say of themselves.
+    """
+
+    def __init__(
+        self, cluster: str, parent: QWidget, ask: Callable[[Place], tuple[Examined, ...]] = examine
+    ) -> None:
+        super().__init__("Where to run", parent)
+        self._ask = ask
+        self._task: Task | None = None
+        self.here = QRadioButton("&This computer")
+        self.cores = QRadioButton("This computer, all &cores")
+        self.elsewhere = QRadioButton("A c&luster")
+        buttons = (self.here, self.cores, self.elsewhere)
+        self._choices = together(self, buttons)
+        self.address = line(prompt="tls://host:8786, or a scheduler file")
+        self.test = push_button("Test c&onnection", self._try)
+        self.busy = Busy(cancel=True)
+        self.busy.cancelled.connect(self._give_up)
+        self.outcome = Words()
+        self.table = TextTable("Workers of the cluster", _WORKER_HEADS, _WORKER_NUMBERS, most=0)
+        self._add_buttons(
+            quiet(_APPLIES),
+            layouts.column(*buttons, spacing=theme.TIGHT),
+            labelled("&Scheduler", self.address, _ADDRESS),
+            layouts.row(self.test, self.busy, layouts.stretch(), spacing=theme.GAP),
+            self.outcome,
+            layouts.grow(self.table, 100),
+            # while there is no table
+            layouts.stretch(),
+        )
+        self._show(cluster)
+        self._choices.buttonToggled.connect(self._changed)
+        self.address.textChanged.connect(self._changed)
+        self._changed()
+        resize_on_screen(self, 720, 600)
+
+    def cluster(self) -> str:
+        """Return what was chosen, as `read_place` reads it; empty for this computer."""
+        if self.elsewhere.isChecked():
+            return self.address.text().strip()
+        return _ALL_CORES if self.cores.isChecked() else ""
+
+    def _show(self, cluster: str) -> None:
+        chosen = self.elsewhere if cluster else self.here
+        if cluster == _ALL_CORES:
+            chosen = self.cores
+        elif cluster:
+            self.address.setText(cluster)
+        chosen.setChecked(True)
+
+    def _changed(self) -> None:
+        """Say whether the answer can be taken; what was tried before no longer holds."""
+        self._give_up()
+        self.outcome.setText("")
+        self.table.show_rows(())
+        self.table.hide()
+        self.address.setEnabled(self.elsewhere.isChecked())
+        wrong = ""
+        if self.elsewhere.isChecked():
+            try:
+                read_place(self.cluster())
+            except FairDeskError as error:
+                wrong = error.remedy if self.cluster() == "" else str(error)
+        self._refuse(wrong)
+        self.test.setEnabled(bool(self.cluster()) and not wrong)
+
+    def _try(self) -> None:
+        place = read_place(self.cluster())
+        self.outcome.setText("")
+        self.test.setEnabled(False)
+        self.busy.say("Connecting to the workers")
+        self._task = in_background(self, lambda: self._ask(place), self._tell, self._fail)
+
+    def _give_up(self) -> None:
+        if self._task is not None:
+            self._task.drop()
+            self._task = None
+        self.busy.say("")
+        self.test.setEnabled(bool(self.cluster()))
+
+    def _fail(self, error: FairDeskError) -> None:
+        self._give_up()
+        self.outcome.setText(str(error))
+        # the button could not keep the focus while it was off
+        field = self.address if self.elsewhere.isChecked() else self.test
+        field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _tell(self, workers: tuple[Examined, ...]) -> None:
+        self._give_up()
+        fit = [each for each in workers if each.fit]
+        cores = sum(each.worker.threads for each in fit)
+        self.outcome.setText(
+            f"{len(fit):,} of {len(workers):,} workers can run audits, with {cores:,} "
+            f"{'core' if cores == 1 else 'cores'} together."
+            + ("" if len(fit) == len(workers) else f" {_ALL_MUST}")
+        )
+        self.table.show_rows(
+            [
+                (each.worker.address, f"{each.worker.threads:,}", _memory(each), state(each))
+                for each in workers
+            ]
+        )
+        self.table.show()
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def place_text(cluster: str) -> str:
+    """Say where runs are made, by what was chosen."""
+    if not cluster:
+        return "On this computer, in one process"
+    place = read_place(cluster)
+    if place.kind != "local":
+        return f"On the cluster {place}"
+    if place.workers:
+        return f"On this computer, with {words.counted(place.workers, 'worker')}"
+    return "On this computer, on all of its cores"
+
+
+def state(examined: Examined) -> str:
+    """Say whether a worker can run audits, and why not."""
+    if examined.trouble:
+        return examined.trouble
+    if examined.differing:
+        return f"Other versions: {'; '.join(examined.differing)}"
+    if examined.unconfined:
+        return f"Ready; a model’s own code is not kept from: {', '.join(examined.unconfined)}"
+    return "Ready"
+
+
+def _memory(examined: Examined) -> str:
+    memory = examined.worker.memory
+    return f"{memory / 2**30:.1f} GB" if memory else "no limit"

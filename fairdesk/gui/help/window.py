@@ -7,7 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRectF, QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPoint,
+    QRectF,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    QTimer,
+    QUrl,
+    Signal,
+)
 from PySide6.QtGui import (
     QColor,
     QDesktopServices,
@@ -362,7 +373,7 @@ class HelpWindow(QWidget):
         self._make_keys()
         resize_on_screen(self, 1040, 760)
         self._busy.say("Opening the documentation…")
-        in_background(self, lambda: _made(commands), self._take, self._fail)
+        in_background(self, lambda: make_manual(commands()), self._take, self._fail)
 
     def show_topic(self, topic: str) -> None:
         """Show what belongs to a topic of the window."""
@@ -438,9 +449,8 @@ class HelpWindow(QWidget):
             "", Qt.MatchFlag.MatchContains | Qt.MatchFlag.MatchRecursive
         ):
             if item.data(0, _PLACE) == place and item is not self.contents.currentItem():
-                self.contents.blockSignals(True)  # noqa: FBT003 - Qt's own
-                self.contents.setCurrentItem(item)
-                self.contents.blockSignals(False)  # noqa: FBT003 - Qt's own
+                with QSignalBlocker(self.contents):
+                    self.contents.setCurrentItem(item)
 
     def _open_chosen(self, item: QTreeWidgetItem | None) -> None:
         if item is not None and item.data(0, _PLACE):
@@ -468,13 +478,6 @@ class HelpWindow(QWidget):
         if item is not None:
             self.browser.open_place(item.data(_PLACE))
             self.browser.mark(self.search.text())
-
-
-def _made(commands: Callable[[], str]) -> Manual:
-    # the catalogue and what the report says come with it
-    from fairdesk.gui.help.window import make_manual  # noqa: PLC0415
-
-    return make_manual(commands())
 
 
 def _counted(hits: int) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from contextlib import suppress
 from enum import StrEnum
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData
+from PySide6.QtCore import QMimeData, Qt, QTimer
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 
@@ -20,35 +22,15 @@ class Sort(StrEnum):
 
 
 _ENDINGS = {
-    ".fairdesk": Sort.AUDIT,
-    ".csv": Sort.DATA,
-    ".tsv": Sort.DATA,
-    ".txt": Sort.DATA,
-    ".data": Sort.DATA,
-    ".parquet": Sort.DATA,
-    ".pq": Sort.DATA,
-    ".xlsx": Sort.DATA,
-    ".xls": Sort.DATA,
-    ".xlsm": Sort.DATA,
-    ".xlsb": Sort.DATA,
-    ".ods": Sort.DATA,
-    ".sqlite": Sort.DATA,
-    ".sqlite3": Sort.DATA,
-    ".db": Sort.DATA,
-    ".keras": Sort.MODEL,
-    ".h5": Sort.MODEL,
-    ".hdf5": Sort.MODEL,
-    ".onnx": Sort.MODEL,
-    ".pkl": Sort.MODEL,
-    ".pickle": Sort.MODEL,
-    ".joblib": Sort.MODEL,
-    ".skops": Sort.MODEL,
-    ".pmml": Sort.MODEL,
-    ".json": Sort.MODEL,
-    ".ubj": Sort.MODEL,
-    ".model": Sort.MODEL,
-    ".bst": Sort.MODEL,
-    ".cbm": Sort.MODEL,
+    ending: sort
+    for sort, endings in (
+        (Sort.AUDIT, ".fairdesk"),
+        (Sort.DATA, ".csv .tsv .txt .data .parquet .pq .xlsx .xls .xlsm .xlsb .ods"),
+        (Sort.DATA, ".sqlite .sqlite3 .db"),
+        (Sort.MODEL, ".keras .h5 .hdf5 .onnx .pkl .pickle .joblib .skops .pmml .json .ubj"),
+        (Sort.MODEL, ".model .bst .cbm"),
+    )
+    for ending in endings.split()
 }
 #: Endings of the parts of a table, and how many files of a folder are looked at.
 _PARTS = frozenset({".csv", ".tsv", ".parquet", ".pq"})
@@ -118,6 +100,32 @@ def _begins(path: Path) -> bytes:
     with suppress(OSError), path.open("rb") as stream:
         return stream.read(len(_LIGHTGBM[-1]))
     return b""
+
+
+class Takes:
+    """Takes one file that is dropped on a part of the window; goes before Qt's class."""
+
+    def takes(self, _path: Path) -> bool:
+        """Return whether a file can be taken."""
+        return True
+
+    def take(self, path: Path) -> None:
+        """Take a file."""
+        raise NotImplementedError
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
+        """Let a file be dropped that can be taken."""
+        path = dropped(event.mimeData())
+        if path is not None and self.takes(path):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
+        """Take it, once the drag is over."""
+        path = dropped(event.mimeData())
+        if path is not None and self.takes(path):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+            QTimer.singleShot(0, partial(self.take, path))
 
 
 def dropped(data: QMimeData) -> Path | None:

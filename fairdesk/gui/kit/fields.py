@@ -197,6 +197,27 @@ def decimal(
     return made
 
 
+class NumberField(QDoubleSpinBox):
+    """A number without trailing zeros; tells of it when it is entered, not at each key."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setDecimals(6)
+        self.setRange(-1e12, 1e12)
+        self.setKeyboardTracking(False)
+        self.setMinimumWidth(90)
+        self.setMaximumWidth(170)
+
+    def suit(self, low: float, high: float, *, whole: bool) -> None:
+        """Take numbers of a range: whole ones only, or with fractions."""
+        self.setDecimals(0 if whole else 6)
+        self.setSingleStep(1.0 if whole else (high - low) / 100 or 1.0)
+
+    def textFromValue(self, value: float) -> str:  # noqa: N802 - Qt's name
+        """Write the number."""
+        return self.locale().toString(value, "g", 15)
+
+
 def seed(value: int = 0, changed: Callable[..., object] | None = None) -> QSpinBox:
     """Return a field for a random seed."""
     made = whole(0, MOST_SEED, min(value, MOST_SEED), changed=changed)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import (
-    QColor,
     QEnterEvent,
     QHelpEvent,
     QKeySequence,
-    QPainter,
-    QPaintEvent,
-    QPen,
     QTextDocument,
     QTextOption,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
-    QHeaderView,
     QLabel,
     QPushButton,
     QTableView,
@@ -80,56 +76,57 @@ class Defined(QLabel):
         return None if at < 0 else term_at(text, at)
 
 
-class _HeadDefinitions(QObject):
-    """Shows the definitions of the terms in the heads of a table."""
+class _Definitions(QObject):
+    """Shows the definition of the first term in what is under the pointer.
 
-    def __init__(self, head: QHeaderView) -> None:
-        super().__init__(head)
-        self._head = head
-        head.viewport().installEventFilter(self)
+    Parameters
+    ----------
+    at : callable
+        Returns the text at a place, where it is, and what is to stand above the definition.
+    """
 
-    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
-        if not isinstance(event, QHelpEvent):
-            return False
-        head = self._head
-        column = head.logicalIndexAt(event.pos())
-        model, across = head.model(), head.orientation()
-        if column < 0 or model.headerData(column, across, Qt.ItemDataRole.ToolTipRole):
-            return False
-        # a title may be in two lines
-        found = terms_in(str(model.headerData(column, across) or "").replace("\n", " "))
-        if not found:
-            return False
-        left = head.sectionViewportPosition(column)
-        shape = QRect(left, 0, head.sectionSize(column), head.height())
-        _show(found[0].term, event, head.viewport(), shape)
-        return True
-
-
-class _EntryDefinitions(QObject):
-    """Shows the definitions of the terms in the entries of a list, below what their tips say."""
-
-    def __init__(self, view: QAbstractItemView) -> None:
+    def __init__(
+        self, view: QAbstractItemView, at: Callable[[QPoint], tuple[str, QRect, str]]
+    ) -> None:
         super().__init__(view)
-        self._view = view
-        view.viewport().installEventFilter(self)
+        self._place, self._at = view.viewport(), at
+        self._place.installEventFilter(self)
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:  # noqa: N802 - Qt's name
         if not isinstance(event, QHelpEvent):
             return False
-        entry = self._view.indexAt(event.pos())
-        found = terms_in(str(entry.data(Qt.ItemDataRole.DisplayRole) or ""))
-        if not entry.isValid() or not found:
-            return False
-        tip = str(entry.data(Qt.ItemDataRole.ToolTipRole) or "")
-        view = self._view
-        _show(found[0].term, event, view.viewport(), view.visualRect(entry), tip)
-        return True
+        text, shape, above = self._at(event.pos())
+        if found := terms_in(text):
+            _show(found[0].term, event, self._place, shape, above)
+        return bool(found)
 
 
 def define_entries(view: QAbstractItemView) -> None:
-    """Show the definition of a term in an entry of a list under the pointer."""
-    _EntryDefinitions(view)
+    """Show the definition of a term in an entry of a list, below what its tip says."""
+
+    def at(place: QPoint) -> tuple[str, QRect, str]:
+        entry = view.indexAt(place)
+        tip = str(entry.data(Qt.ItemDataRole.ToolTipRole) or "")
+        return str(entry.data() or ""), view.visualRect(entry), tip
+
+    _Definitions(view, at)
+
+
+def define_heads(table: QTableView) -> None:
+    """Show the definition of a term in a table's head, where that has no tip of its own."""
+    head = table.horizontalHeader()
+
+    def at(place: QPoint) -> tuple[str, QRect, str]:
+        column, across = head.logicalIndexAt(place), head.orientation()
+        left, wide = head.sectionViewportPosition(column), head.sectionSize(column)
+        shape = QRect(left, 0, wide, head.height())
+        if column < 0 or head.model().headerData(column, across, Qt.ItemDataRole.ToolTipRole):
+            return "", shape, ""
+        # a title may be in two lines
+        text = str(head.model().headerData(column, across) or "").replace("\n", " ")
+        return text, shape, ""
+
+    _Definitions(head, at)
 
 
 class DefinedButton(QPushButton):
@@ -143,11 +140,6 @@ class DefinedButton(QPushButton):
                 _show(found[0].term, event, self, self.rect())
                 return True
         return super().event(event)
-
-
-def define_heads(table: QTableView) -> None:
-    """Show the definition of a term in a table's head under the pointer."""
-    _HeadDefinitions(table.horizontalHeader())
 
 
 def _show(term: Term, event: QHelpEvent, widget: QWidget, shape: QRect, above: str = "") -> None:
@@ -215,17 +207,6 @@ class HelpButton(QToolButton):
         if topic:
             set_topic(self, topic)
         self.clicked.connect(lambda: ask_help(self))
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw it in a circle, which is filled under the pointer."""
-        colours = theme.colours()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(colours.accent if self.underMouse() else colours.quiet), 1))
-        painter.setBrush(QColor(colours.tint) if self.underMouse() else Qt.BrushStyle.NoBrush)
-        circle = QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5)
-        painter.drawEllipse(circle)
-        painter.drawText(circle, Qt.AlignmentFlag.AlignCenter, self.text())
 
 
 def plain(text: str) -> str:

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from fairdesk.gui.kit.style import GAP, NEAR
+from fairdesk.gui.kit.theme import GAP, NEAR
 
 _Box = TypeVar("_Box", bound=QBoxLayout)
 #: An item takes all of its place.
@@ -118,6 +118,12 @@ def _filled(
         layout.setContentsMargins(left, top, right, bottom)
     if spacing is not None:
         layout.setSpacing(spacing)
+    fill(layout, *items)
+    return layout
+
+
+def fill(layout: QBoxLayout, *items: Item) -> None:
+    """Add items to a row or column."""
     for each in items:
         placed = each if isinstance(each, Placed) else Placed(each)
         if isinstance(placed.item, QWidget):
@@ -128,7 +134,6 @@ def _filled(
             layout.addSpacing(placed.pixels)
         else:
             layout.addStretch(placed.stretch)
-    return layout
 
 
 def grid(
@@ -169,7 +174,6 @@ def stack(*pages: QWidget) -> QStackedWidget:
 def tabs(*pages: tuple[QWidget, str]) -> QTabWidget:
     """Return widgets of which one is shown, by the names above them."""
     made = QTabWidget()
-    made.setDocumentMode(True)
     for page, name in pages:
         made.addTab(page, name)
     return made

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
 from PySide6.QtCore import (
     QEvent,
-    QRectF,
     QSize,
     Qt,
+    QTimer,
     Signal,
     SignalInstance,
 )
@@ -20,10 +21,9 @@ from PySide6.QtGui import (
     QColor,
     QGuiApplication,
     QKeySequence,
+    QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPalette,
-    QPen,
     QResizeEvent,
 )
 from PySide6.QtWidgets import (
@@ -50,6 +50,8 @@ from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.hints import Defined, DefinedButton
 
 _Button = TypeVar("_Button", bound=QAbstractButton)
+#: So many milliseconds pass between two looks at how far a call is.
+_EVERY = 100
 #: Of a page: how much of its right margin a scroll bar has.
 _TAKEN = "taken"
 
@@ -121,6 +123,14 @@ def resize_on_screen(window: QWidget, width: int, height: int) -> None:
     window.resize(QSize(width, height).boundedTo(room))
 
 
+def show_as(widget: QWidget, name: str, value: object) -> None:
+    """Let a widget look as the style sheet says of a property; only a change is looked at."""
+    if widget.property(name) != value:
+        widget.setProperty(name, value)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
 class Words(Defined):
     """Text on the page: plain (never markup, for it may come from a file), wrapped, themed.
 
@@ -145,7 +155,7 @@ class Words(Defined):
         selectable: bool = False,
     ) -> None:
         super().__init__(text)
-        self._tone = tone
+        self.setProperty("tone", tone)
         if selectable:
             self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.setWordWrap(wrap)
@@ -154,7 +164,6 @@ class Words(Defined):
             policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
             policy.setHeightForWidth(True)
             self.setSizePolicy(policy)
-        self._tint()
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802 - Qt's name
         """Ask for one line: how many it takes depends on the width, which the layout asks for."""
@@ -170,25 +179,7 @@ class Words(Defined):
 
     def set_tone(self, tone: str) -> None:
         """Change the tone."""
-        self._tone = tone
-        self._tint()
-
-    def changeEvent(self, event: QEvent) -> None:  # noqa: N802 - Qt's name
-        """Follow the theme."""
-        super().changeEvent(event)
-        if theme.palette_changed(event):
-            self._tint()
-
-    def _tint(self) -> None:
-        if not self._tone:
-            if self.testAttribute(Qt.WidgetAttribute.WA_SetPalette):
-                self.setPalette(QPalette())
-            return
-        wanted = QColor(getattr(theme.colours(), self._tone))
-        palette = self.palette()
-        if palette.color(QPalette.ColorRole.WindowText) != wanted:
-            palette.setColor(QPalette.ColorRole.WindowText, wanted)
-            self.setPalette(palette)
+        show_as(self, "tone", tone)
 
 
 class Markup(QLabel):
@@ -379,26 +370,31 @@ class Card(QFrame):
         spacing: int = theme.NEAR,
     ) -> None:
         super().__init__()
-        self._tone = tone
+        self.setProperty("tone", tone)
         self.body = layouts.column(*items, on=self, margin=margin, spacing=spacing)
 
     @property
     def ground(self) -> QColor:
         """The colour behind what is on it."""
-        return QColor(getattr(theme.colours(), self._tone))
+        return QColor(getattr(theme.colours(), self.property("tone")))
 
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw the ground and its hairline."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(self.pen())
-        painter.setBrush(self.ground)
-        rect = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.drawRoundedRect(rect, theme.ROUND, theme.ROUND)
 
-    def pen(self) -> QPen:
-        """Return the pen of the edge."""
-        return QPen(QColor(theme.colours().line), 1)
+class PressedCard(Card):
+    """A card that is pressed wherever there is nothing else to press.
+
+    Signals
+    -------
+    pressed
+        It was pressed.
+    """
+
+    pressed = Signal()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
+        """Tell of it, unless the pointer was moved away."""
+        inside = self.rect().contains(event.position().toPoint())
+        if event.button() is Qt.MouseButton.LeftButton and inside:
+            self.pressed.emit()
 
 
 class DropZone(Card):
@@ -438,10 +434,6 @@ class DropZone(Card):
         self.body.addLayout(row)
         self.body.addStretch(1)
 
-    def pen(self) -> QPen:
-        """Return the pen of the edge."""
-        return QPen(QColor(theme.colours().quiet), 1.5, Qt.PenStyle.DashLine)
-
 
 class Banner(Card):
     """A message on the page, where what it tells of arose; hidden until it has one."""
@@ -460,10 +452,6 @@ class Banner(Card):
         )
         self.body.addLayout(row)
         self.hide()
-
-    def pen(self) -> QPen:
-        """Return the pen of the edge."""
-        return QPen(QColor(theme.colours().discriminatory), 1)
 
     def say(
         self, what: str, more: str = "", actions: Iterable[tuple[str, Callable[[], object]]] = ()
@@ -498,8 +486,28 @@ class Banner(Card):
         self.say("")
 
 
+@dataclass
+class Share:
+    """What a call in another thread says of itself: plain values, which need no lock.
+
+    Attributes
+    ----------
+    doing : str
+        What it does, for people.
+    done : float
+        How much of that is done, 0 to 1; 0 while nobody knows.
+    """
+
+    doing: str
+    done: float = 0.0
+
+    def say(self, done: float) -> None:
+        """Tell how much is done."""
+        self.done = done
+
+
 class Busy(QWidget):
-    """A line that says what is being worked on, with a moving bar and perhaps a way out.
+    """A line that says what is being worked on and how far it is, and perhaps a way out.
 
     Parameters
     ----------
@@ -516,26 +524,46 @@ class Busy(QWidget):
 
     def __init__(self, *, cancel: bool = False, steady: bool = False) -> None:
         super().__init__()
+        self._share: Share | None = None
         self._words = Words(wrap=False)
-        bar = QProgressBar()
-        bar.setRange(0, 0)
-        bar.setTextVisible(False)
-        bar.setFixedSize(QSize(96, 10))
-        bar.setAccessibleName("Working")
-        row = layouts.row(bar, self._words, on=self, spacing=theme.GAP)
-        if cancel:
-            button = push_button("Cancel", self.cancelled)
-            row.addWidget(button)
-        row.addStretch(1)
+        self.bar = QProgressBar()
+        self.bar.setTextVisible(False)
+        self.bar.setFixedSize(QSize(96, 10))
+        self.bar.setAccessibleName("Progress")
+        self.cancel = push_button("Cancel", self.cancelled, name="Cancel what is being worked on")
+        self.cancel.setVisible(cancel)
+        layouts.row(
+            self.bar, self._words, self.cancel, layouts.stretch(), on=self, spacing=theme.GAP
+        )
         policy = self.sizePolicy()
         policy.setRetainSizeWhenHidden(steady)
         self.setSizePolicy(policy)
+        self._timer = QTimer(self, interval=_EVERY)
+        self._timer.timeout.connect(self._look)
         self.hide()
 
-    def say(self, text: str) -> None:
+    def say(self, text: str = "") -> None:
         """Show what is being worked on; an empty text hides the line."""
-        self._words.setText(text)
-        self.setVisible(bool(text))
+        self._share = None
+        self._timer.stop()
+        self._show(text, 0)
+
+    def follow(self, share: Share) -> None:
+        """Show what a call says of itself, looked at ten times a second, until `say`."""
+        self._share = share
+        self._look()
+        self._timer.start()
+
+    def _look(self) -> None:
+        if self._share is not None:
+            self._show(self._share.doing, int(100 * self._share.done))
+
+    def _show(self, doing: str, percent: int) -> None:
+        self._words.setText(f"{doing} {percent} %" if percent else doing)
+        # without an end in sight the bar only says that work is under way
+        self.bar.setRange(0, 100 if percent else 0)
+        self.bar.setValue(percent)
+        self.setVisible(bool(doing))
 
 
 class Fold(QWidget):
@@ -605,16 +633,12 @@ class Stack(QStackedWidget):
         return least if shown is None else least.expandedTo(shown.minimumSize())
 
 
-class Hairline(QWidget):
+class Hairline(QFrame):
     """A thin line between two sides."""
 
     def __init__(self) -> None:
         super().__init__()
         self.setFixedWidth(1)
-
-    def paintEvent(self, _event: QPaintEvent) -> None:  # noqa: N802 - Qt's name
-        """Draw it."""
-        QPainter(self).fillRect(self.rect(), QColor(theme.colours().line))
 
 
 def empty_page(name: str, what: str, *below: QWidget) -> QWidget:

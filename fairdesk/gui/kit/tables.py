@@ -25,7 +25,6 @@ from PySide6.QtGui import (
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
-    QAbstractButton,
     QAbstractItemView,
     QApplication,
     QHeaderView,
@@ -40,7 +39,6 @@ from PySide6.QtWidgets import (
 from fairdesk.gui.kit import hints, theme
 from fairdesk.gui.kit.hints import define_heads
 from fairdesk.gui.kit.keys import shortcut
-from fairdesk.gui.kit.style import head_style
 
 Index = QModelIndex | QPersistentModelIndex
 #: What is above the first level.
@@ -115,8 +113,6 @@ def read_only(
 def number_rows(table: QTableView) -> None:
     """Show the numbers of rows, drawn as the titles of columns are."""
     table.verticalHeader().show()
-    for part in (table.verticalHeader(), *table.findChildren(QAbstractButton)):
-        part.setStyle(head_style())
 
 
 def head_columns(table: QTableWidget, titles: Sequence[str], right: Collection[int] = ()) -> None:
@@ -140,10 +136,6 @@ class Padded(QStyledItemDelegate):
     table : QTableView
         Whose cells these are; the titles of its columns are moved with them.
     """
-
-    def __init__(self, table: QTableView) -> None:
-        super().__init__(table)
-        table.horizontalHeader().setStyle(head_style())
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the cell; what is chosen on a calm ground."""

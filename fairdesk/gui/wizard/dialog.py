@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QDialog,
     QPushButton,
@@ -21,8 +21,8 @@ from fairdesk.data.domain.attributes import Role
 from fairdesk.data.table import Dialect
 from fairdesk.errors import FairDeskError, StoreError, system_errors
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.dropping import Sort, dropped, sort_of
-from fairdesk.gui.kit.pages import Pages
+from fairdesk.gui.kit.dropping import Sort, Takes, sort_of
+from fairdesk.gui.kit.pages import Look, Pages, StepList
 from fairdesk.gui.kit.parts import (
     Hairline,
     Words,
@@ -33,7 +33,6 @@ from fairdesk.gui.kit.parts import (
     resize_on_screen,
 )
 from fairdesk.gui.kit.settings import Settings
-from fairdesk.gui.kit.steps import Look, StepList
 from fairdesk.gui.kit.threads import in_background
 from fairdesk.gui.wizard.attributes.page import AttributesPage
 from fairdesk.gui.wizard.data.page import DataPage
@@ -41,10 +40,12 @@ from fairdesk.gui.wizard.methods_page import ChecksPage
 from fairdesk.gui.wizard.model.page import ModelPage
 from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.review_page import ReviewPage
-from fairdesk.gui.wizard.state.first_runs import Plan
+from fairdesk.gui.wizard.state.plans import Plan
 from fairdesk.gui.wizard.state.wizard_state import Standing, Step, WizardState
 from fairdesk.samples import Sample, SampleModel
 
+#: Below this width the steps are shown by their numbers only.
+_NARROW = 800
 _NAMES = {
     Step.DATA: "Data",
     Step.MODEL: "Model",
@@ -127,7 +128,7 @@ def create(plan: Plan) -> Plan:
     return plan
 
 
-class Wizard(QDialog):
+class Wizard(Takes, QDialog):
     """Asks what an audit needs to know, and makes its file.
 
     Parameters
@@ -185,7 +186,11 @@ class Wizard(QDialog):
 
     # -- starting from something ----------------------------------------------------------------
 
-    def load(self, path: Path) -> None:
+    def takes(self, _path: Path) -> bool:
+        """Return whether answers are still taken."""
+        return not self._writing
+
+    def take(self, path: Path) -> None:
         """Start with a file that was dropped: data or a model."""
         if sort_of(path) is Sort.MODEL:
             if self.state.may_enter(Step.MODEL):
@@ -256,7 +261,7 @@ class Wizard(QDialog):
     # -- building -------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        lead = Words("New audit", size=1.12, strong=True)
+        lead = self._lead = Words("New audit", size=1.12, strong=True)
         lead.setContentsMargins(theme.GAP + theme.NEAR, 0, 0, 0)
         side = layouts.panel(
             lead, layouts.grow(self.steps), margin=(0, theme.WIDE, 0, theme.GAP), spacing=theme.GAP
@@ -382,6 +387,13 @@ class Wizard(QDialog):
         self.review.banner.tell(error)
         self._refresh()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802 - Qt's name
+        """Leave the pages the room that they need."""
+        super().resizeEvent(event)
+        narrow = self.width() < _NARROW
+        self.steps.leave_room(narrow=narrow)
+        self._lead.setVisible(not narrow)
+
     def reject(self) -> None:
         """Close; asks first when something was entered that would be lost."""
         if self._writing:
@@ -395,16 +407,3 @@ class Wizard(QDialog):
         ):
             return
         super().reject()
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take one file."""
-        if dropped(event.mimeData()) is not None:
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Load it."""
-        path = dropped(event.mimeData())
-        if path is not None and not self._writing:
-            event.setDropAction(Qt.DropAction.CopyAction)
-            event.accept()
-            self.load(path)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QMouseEvent, QPen
 from PySide6.QtWidgets import (
     QCheckBox,
     QListWidget,
@@ -26,9 +26,19 @@ from fairdesk.gui.forms.rules_form import RulesForm
 from fairdesk.gui.help.choice_dialog import ChoiceDialog
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.fields import labelled, seed, together
-from fairdesk.gui.kit.parts import Card, Words, heading, open_dialog, push_button, quiet, scrolled
+from fairdesk.gui.kit.parts import (
+    Card,
+    PressedCard,
+    Words,
+    heading,
+    open_dialog,
+    push_button,
+    quiet,
+    scrolled,
+    show_as,
+)
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.state.first_runs import Length
+from fairdesk.gui.wizard.state.plans import Length
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import duration
 
@@ -43,6 +53,8 @@ NAMES = {
 }
 
 
+#: The least width of a kind's card.
+_LEAST = 210
 _KEY = Qt.ItemDataRole.UserRole
 _LENGTHS = {
     Length.QUICK: "&1 minute",
@@ -57,7 +69,7 @@ _AFTERWARDS = (
 )
 
 
-class KindCard(Card):
+class KindCard(PressedCard):
     """One kind of plan."""
 
     def __init__(self, kind: PlanKind) -> None:
@@ -65,7 +77,7 @@ class KindCard(Card):
         name, sentence = NAMES[kind]
         self.button = QRadioButton(name)
         self.button.setFont(theme.scaled(self.button.font(), 1.12, strong=True))
-        self.button.toggled.connect(self.update)
+        self.button.toggled.connect(partial(show_as, self, "chosen"))
         self._sentence = sentence
         self._questions = layouts.grid(across=theme.NEAR, down=theme.TIGHT, stretches=(0, 1))
         self.marks: dict[Question, Words] = {}
@@ -81,6 +93,7 @@ class KindCard(Card):
         self.body.addLayout(self._questions)
         self.body.addStretch(1)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.pressed.connect(self.button.click)
 
     def show_answers(self, kinds: Collection[QuestionKind]) -> None:
         """Show which questions are answered by methods of these kinds."""
@@ -95,22 +108,8 @@ class KindCard(Card):
         said = " ".join(each.title for each in answered) or "No question."
         self.button.setAccessibleDescription(f"{self._sentence} Answers: {said}")
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:  # noqa: N802 - Qt's name
-        """Choose the card wherever it is clicked."""
-        if event.button() is Qt.MouseButton.LeftButton and self.rect().contains(
-            event.position().toPoint()
-        ):
-            self.button.click()
-        super().mouseReleaseEvent(event)
 
-    def pen(self) -> QPen:
-        """Return the pen of the edge: a strong one where the card is chosen."""
-        if self.button.isChecked():
-            return QPen(QColor(theme.colours().accent), 2)
-        return super().pen()
-
-
-class KindCards(QWidget):
+class KindCards(layouts.Tiles):
     """Chooses a kind of plan.
 
     Signals
@@ -122,14 +121,12 @@ class KindCards(QWidget):
     chosen = Signal(object)
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(_LEAST)
         self.cards = {kind: KindCard(kind) for kind in PlanKind}
         together(self, (card.button for card in self.cards.values()))
         for kind, card in self.cards.items():
             card.button.clicked.connect(lambda _checked=True, kind=kind: self.chosen.emit(kind))
-        layouts.row(
-            *(layouts.grow(card) for card in self.cards.values()), on=self, spacing=theme.GAP
-        )
+        self.show_cards(tuple(self.cards.values()))
 
     def show_kinds(
         self, chosen: PlanKind, answers: Mapping[PlanKind, Collection[QuestionKind]]

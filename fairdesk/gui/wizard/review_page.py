@@ -8,7 +8,7 @@ from PySide6.QtCore import QStandardPaths, Qt
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.audit.sandbox.folders import Confinement
-from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
+from fairdesk.gui.forms.dialogs import WhereDialog, place_text
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.dropping import ask_save
 from fairdesk.gui.kit.fields import labelled, line

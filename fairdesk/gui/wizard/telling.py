@@ -14,7 +14,7 @@ from fairdesk.data.columns.rereading import counted_cells, is_undecided
 from fairdesk.data.domain.attributes import Attribute, Role
 from fairdesk.data.profiling.outcomes import comparison
 from fairdesk.groups.text.terms import TERMS
-from fairdesk.gui.wizard.state.domain import compared_text, rows_sentence
+from fairdesk.gui.wizard.state.plans import compared_text, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.wording import words
 from fairdesk.wording.words import (

@@ -7,7 +7,7 @@ from fairdesk.audit.plan.decisions import decisions
 from fairdesk.audit.plan.labels import class_labels
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.forms.dialogs import NamesDialog
-from fairdesk.gui.wizard.model.check_card import AnswerField
+from fairdesk.gui.wizard.model.cards import AnswerField
 from fairdesk.gui.wizard.state.wizard_state import WizardState
 from fairdesk.models.model import Mapping, Takes
 from tests.cards import card as made_up

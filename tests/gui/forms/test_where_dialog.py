@@ -7,7 +7,7 @@ from fairdesk.cluster.connection import Member
 from fairdesk.cluster.members import Examined
 from fairdesk.cluster.worker import ClusterWorker, worker_for
 from fairdesk.errors import ClusterError
-from fairdesk.gui.forms.where_dialog import WhereDialog, place_text
+from fairdesk.gui.forms.dialogs import WhereDialog, place_text
 
 ADDRESS = "tls://cluster:8786"
 READY = Examined(Member("tls://a:1", "a", 4, 8 << 30, 0.0))

@@ -13,7 +13,7 @@ import fairdesk.gui
 from fairdesk.audit.catalogue.methods import METHODS, options_of
 from fairdesk.cli.commands import commands_page
 from fairdesk.gui.forms.dialogs import FormDialog
-from fairdesk.gui.forms.options import OptionsForm
+from fairdesk.gui.forms.method_picker import OptionsForm
 from fairdesk.gui.help.window import TOPICS, HelpWindow, make_manual, place_of
 from fairdesk.gui.kit import settings, theme
 from fairdesk.gui.kit.hints import HelpButton, ask_help, topic_of

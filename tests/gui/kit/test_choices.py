@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit
 from fairdesk.data.table import Column, Kind
 from fairdesk.gui.kit import layouts
 from fairdesk.gui.kit.fields import Choice, labelled
-from fairdesk.gui.wizard.data.favourable import FavourableField
+from fairdesk.gui.wizard.data.fields import FavourableField
 
 GRADES = ("good", "fair", "poor")
 

@@ -199,7 +199,6 @@ def test_notes_have_the_edge_of_a_field(qtbot, scheme, kind):
 def test_the_chosen_tab_has_a_strong_line_and_stands_no_higher(qtbot, scheme):
     tabs = QTabWidget()
     qtbot.addWidget(tabs)
-    tabs.setDocumentMode(True)
     for name in ("Report", "Other files"):
         tabs.addTab(QWidget(), name)
     tabs.resize(400, 200)
@@ -233,13 +232,17 @@ def test_a_link_is_as_wide_as_its_text(themed):
     assert link.sizeHint().width() - link.fontMetrics().horizontalAdvance(link.text()) <= theme.GAP
 
 
-def test_a_choice_that_is_cut_ends_in_dots(qtbot, themed):
+@pytest.mark.parametrize("kind", [QComboBox, QPushButton])
+def test_what_is_cut_ends_in_dots(qtbot, themed, kind):
     def shot(text):
-        combo = QComboBox()
-        qtbot.addWidget(combo)
-        combo.addItem(text)
-        combo.resize(130, 35)
-        return combo.grab().toImage()
+        control = kind()
+        qtbot.addWidget(control)
+        if isinstance(control, QComboBox):
+            control.addItem(text)
+        else:
+            control.setText(text)
+        control.resize(130, 35)
+        return control.grab().toImage()
 
     text = "the decision of the model"
     assert any(shot(f"{text[:letters]}…") == shot(text) for letters in range(4, len(text)))

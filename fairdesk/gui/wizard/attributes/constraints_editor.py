@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, QStringListModel, Qt, Signal
@@ -201,21 +200,14 @@ class ConstraintField(QLineEdit):
         self.suggest()
 
 
-@dataclass(frozen=True)
-class _Question:
-    """Which constraints are held against which rows."""
-
-    table: Table
-    attributes: tuple[Attribute, ...]
-    constraints: tuple[str, ...]
-
-
-def _check(question: _Question) -> dict[str, Checked | SpecError]:
+def _check(
+    table: Table, attributes: tuple[Attribute, ...], constraints: tuple[str, ...]
+) -> dict[str, Checked | SpecError]:
     """Hold each constraint against the rows. Runs in the background."""
     found: dict[str, Checked | SpecError] = {}
-    for text in question.constraints:
+    for text in constraints:
         try:
-            found[text] = checked(question.attributes, question.table, text)
+            found[text] = checked(attributes, table, text)
         except SpecError as error:
             found[text] = error
     return found
@@ -236,7 +228,7 @@ class ConstraintsEditor(QWidget):
         super().__init__()
         self._desk = desk
         self._checker = Latest(self)
-        self._asked: _Question | None = None
+        self._asked: tuple[object, ...] = ()
         self._found: dict[str, Checked | SpecError] = {}
         self._edited: str | None = None
         self._wrong = Words(tone="wrong")
@@ -299,11 +291,14 @@ class ConstraintsEditor(QWidget):
             return
         if not state.predictions:  # there is no model that a search could query
             self.absent.look(state.table, attributes, state.all_constraints())
-        now = _Question(state.table, attributes, state.constraints)
-        if self._asked is None or not _same(self._asked, now):
+        table, constraints = state.table, state.constraints
+        # a table of another reading is another object
+        now = (id(table), attributes, constraints)
+        if now != self._asked:
             self._asked = now
-            if now.constraints:
-                self._checker.ask(lambda: _check(now), self._take, self._say)
+            if constraints:
+                call = partial(_check, table, attributes, constraints)
+                self._checker.ask(call, self._take, self._say)
 
     # -- answering ----------------------------------------------------------------------------
 
@@ -423,11 +418,3 @@ class ConstraintsEditor(QWidget):
             word = "row" if found.broken == 1 else "rows"
             sentence += f"; violated by {percent(found.broken, found.total)}: {word} {joined(rows)}"
         return Words(f"{sentence}.", tone="wrong" if found.share > _MANY else "quiet")
-
-
-def _same(one: _Question, other: _Question) -> bool:
-    return (
-        one.table is other.table
-        and one.attributes == other.attributes
-        and one.constraints == other.constraints
-    )

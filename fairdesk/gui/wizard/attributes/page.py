@@ -25,12 +25,11 @@ from fairdesk.errors import SpecError
 from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.parts import Words, clear, push_button, quiet, scrolled, short
 from fairdesk.gui.kit.threads import Latest
-from fairdesk.gui.wizard.attributes.attribute_dialog import AttributeDialog
-from fairdesk.gui.wizard.attributes.attribute_rows import AttributeRows
+from fairdesk.gui.wizard.attributes.attribute_rows import AttributeDialog, AttributeRows
 from fairdesk.gui.wizard.attributes.companions_table import CompanionsTable
 from fairdesk.gui.wizard.attributes.constraints_editor import ConstraintsEditor
 from fairdesk.gui.wizard.page import Desk, Page
-from fairdesk.gui.wizard.state.domain import Examined, examine, rows_sentence
+from fairdesk.gui.wizard.state.plans import Examined, examine, rows_sentence
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.attributes import follows_said
 from fairdesk.wording.words import counted, listed, quoted
@@ -220,17 +219,14 @@ class AttributesPage(Page):
         if table is None:
             return
         try:
-            attributes, constraints = state.attributes(), state.all_constraints()
-            unseen, examined = state.unseen(), state.examined()
+            choices, examined = state.people_choices(), state.examined()
         except SpecError:
             return
         if examined is None:
             self._start.setText("Counting the rows eligible for testing…")
-            companions, queried = state.companion_decisions(), not state.predictions
+            queried = not state.predictions
             self._examiner.ask(
-                lambda: examine(
-                    table, attributes, constraints, unseen, companions, queried=queried
-                ),
+                lambda: examine(table, choices, queried=queried),
                 self._examined,
                 self.banner.tell,
             )
@@ -270,7 +266,7 @@ class AttributesPage(Page):
         domain, table = examined.domain, examined.table
         choice = self.state.companion_decisions()
         decided = choice if isinstance(choice, dict) else {}
-        self.companions.show_found(examined.found, decided, examined.attributes)
+        self.companions.show_found(examined.found, decided, examined.choices.attributes)
         self._title_companions()
         if domain is None:
             return

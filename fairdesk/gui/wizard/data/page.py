@@ -22,9 +22,11 @@ from fairdesk.gui.kit import hints, layouts, theme
 from fairdesk.gui.kit.dropping import Sort, ask_folder, ask_open, filter_of
 from fairdesk.gui.kit.fields import Choice, bounded, choice, labelled
 from fairdesk.gui.kit.parts import (
+    Busy,
     Card,
     DropZone,
     Elided,
+    Share,
     Stack,
     clear,
     heading,
@@ -34,9 +36,8 @@ from fairdesk.gui.kit.parts import (
     short,
 )
 from fairdesk.gui.kit.threads import Latest
-from fairdesk.gui.wizard.data.dialect_row import DialectRow
-from fairdesk.gui.wizard.data.favourable import FavourableField
-from fairdesk.gui.wizard.page import Desk, Page, ProgressLine, Share
+from fairdesk.gui.wizard.data.fields import DialectRow, FavourableField
+from fairdesk.gui.wizard.page import Desk, Page
 from fairdesk.gui.wizard.preview import Histogram, Preview, ProblemCard
 from fairdesk.gui.wizard.state.wizard_state import Step
 from fairdesk.wording.words import counted
@@ -147,9 +148,9 @@ class DataPage(Page):
         self._pressed = ""
         self._job = Job("")
         self._reader = Latest(self)
-        self.progress = ProgressLine()
+        self.progress = Busy(cancel=True, steady=True)
         self.progress.cancelled.connect(self._cancel)
-        self._reader.ended.connect(self.progress.rest)
+        self._reader.ended.connect(self.progress.say)
         self._leak_finder = Latest(self)
         self._empty = DropZone(
             "Drop a table here",
@@ -356,7 +357,7 @@ class DataPage(Page):
         path, dialect = self._wanted or (None, None)
         kinds = self._kinds
         self._give_up()
-        self.progress.rest()
+        self.progress.say("")
         again: list[tuple[str, Callable[[], object]]] = (
             [("Read it &again", lambda: self._read(path, dialect, kinds))] if path else []
         )
@@ -366,7 +367,7 @@ class DataPage(Page):
 
     def _show(self, reading: Reading) -> None:
         # nothing is left to be stopped, though the thread has yet to end
-        self.progress.rest()
+        self.progress.say("")
         table, before = reading.table, self.state.table
         first = before is None or (before.source.path, before.source.dialect.table) != (
             table.source.path,

@@ -22,7 +22,7 @@ from fairdesk.errors import FairDeskError
 from fairdesk.gui.forms.dialogs import FormDialog
 from fairdesk.gui.kit import layouts, theme
 from fairdesk.gui.kit.fields import Choice, bounded, choice, label_of, line, offer, whole
-from fairdesk.gui.kit.parts import Words, clear, push_button, quiet, short
+from fairdesk.gui.kit.parts import Words, clear, push_button, quiet, resize_on_screen, short
 from fairdesk.gui.kit.tables import RIGHT, TextTable
 from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.model.mapping_table import (
@@ -112,17 +112,17 @@ class InputDialog(FormDialog):
         ):
             self._form.addRow(label, field)
             field.setAccessibleName(label.replace("&", ""))
-        self.body.addLayout(self._form)
-        self.body.addWidget(self.codes, 1)
-        self.body.addWidget(self._more_codes)
-        self.body.addWidget(self._steps_title)
-        self.body.addLayout(self._steps)
-        row = layouts.row(self.add_step, layouts.stretch())
-        self.body.addLayout(row)
-        self.body.addWidget(self._told)
-        self.body.addStretch(0)
-        self._add_buttons()
-        self.resize(560, _LOW)
+        self._add_buttons(
+            self._form,
+            layouts.grow(self.codes),
+            self._more_codes,
+            self._steps_title,
+            self._steps,
+            layouts.row(self.add_step, layouts.stretch()),
+            self._told,
+            layouts.stretch(0),
+        )
+        resize_on_screen(self, 560, _LOW)
 
     # -- answering ----------------------------------------------------------------------------
 
@@ -163,10 +163,8 @@ class InputDialog(FormDialog):
             )
 
     def _choose_value(self) -> None:
-        item = self._item()
-        if item is not None:
-            attribute = item.attribute
-            self._try(lambda: self._for_value(attribute, self.value.currentText()))
+        if (item := self._item()) is not None:
+            self._try(lambda: self._for_value(item.attribute, self.value.currentText()))
 
     def _for_value(self, attribute: str, value: str) -> Fed:
         return editing.for_value(
@@ -225,7 +223,7 @@ class InputDialog(FormDialog):
         codes = item.codes if item is not None else {}
         if coded:
             self._show_codes(codes)
-            self.resize(self.width(), max(self.height(), _HIGH))
+            resize_on_screen(self, self.width(), max(self.height(), _HIGH))
         self._more_codes.setVisible(coded and len(codes) > _MOST_CODES)
         numeric = item is not None and not (
             item.how is How.LABEL or (constant and isinstance(item.constant, str))
@@ -292,19 +290,6 @@ class InputDialog(FormDialog):
         return layouts.row(QLabel(f"{place + 1}."), operation, layouts.grow(number), take)
 
 
-def asked_for_input(
-    fed: Fed,
-    position: int,
-    card: ModelCard,
-    table: Table,
-    columns: tuple[str, ...],
-    parent: QWidget,
-) -> Fed | None:
-    """Ask how an input is made; gives nothing when the auditor does not want to change it."""
-    dialog = InputDialog(fed, position, card, table, columns, parent)
-    return dialog.fed if dialog.answered() else None
-
-
 #: So many inputs are shown at least and at most before their table scrolls by itself.
 _FEWEST, _MOST = 3, 9
 
@@ -362,7 +347,6 @@ class InputTabs(QTabWidget):
         )
         made = layouts.panel(layouts.grow(self.mapping_view), foot, spacing=theme.NEAR)
         self.rows_view = TextTable("The first rows with the model’s outputs", most=0)
-        self.setDocumentMode(True)
         self.addTab(made, "&Input mapping")
         self.addTab(self.rows_view, "The &first rows")
 

@@ -9,22 +9,19 @@ from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractTableModel,
     QEvent,
+    QLocale,
     QModelIndex,
     QObject,
-    QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QWheelEvent
+from PySide6.QtGui import QColor, QKeyEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QApplication,
     QComboBox,
     QHeaderView,
     QScrollArea,
-    QStyle,
     QStyledItemDelegate,
-    QStyleOptionComboBox,
     QStyleOptionViewItem,
     QTableView,
     QWidget,
@@ -148,24 +145,9 @@ class MappingModel(TableModel):
 class ChoiceDelegate(QStyledItemDelegate):
     """Draws a choice as one, and opens it on a click, Enter or F2."""
 
-    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw the choice."""
-        box = QStyleOptionComboBox()
-        box.rect = option.rect.adjusted(1, 1, -1, -1)
-        box.state = QStyle.StateFlag.State_Enabled
-        if option.state & QStyle.StateFlag.State_HasFocus:
-            box.state |= QStyle.StateFlag.State_HasFocus
-        box.currentText = str(index.data())
-        box.palette = option.palette
-        box.fontMetrics = option.fontMetrics
-        style = QApplication.style()
-        style.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, box, painter)
-        style.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, box, painter)
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: N802 - Qt's name
-        """Return room for the arrow."""
-        hint = super().sizeHint(option, index)
-        return QSize(hint.width() + 36, hint.height() + theme.NEAR)
+    def displayText(self, value: object, _locale: QLocale | QLocale.Language) -> str:  # noqa: N802 - Qt's name
+        """Return the text with the sign of a choice."""
+        return f"{value}  ▾"
 
     def createEditor(  # noqa: N802 - Qt's name
         self, parent: QWidget, _option: QStyleOptionViewItem, index: Index

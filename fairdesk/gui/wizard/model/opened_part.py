@@ -7,15 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QComboBox, QVBoxLayout, QWidget
 
 from fairdesk.gui.kit import hints, layouts, theme
-from fairdesk.gui.kit.dropping import dropped
+from fairdesk.gui.kit.dropping import Takes
 from fairdesk.gui.kit.fields import bounded, labelled
 from fairdesk.gui.kit.parts import Elided, Fold, Words, clear, in_order, push_button, quiet, short
-from fairdesk.gui.wizard.model.cards import NumberingCard, PreparingCard, held
-from fairdesk.gui.wizard.model.check_card import CheckCard, ProblemsCard
+from fairdesk.gui.wizard.model.cards import (
+    CheckCard,
+    NumberingCard,
+    PreparingCard,
+    ProblemsCard,
+    held,
+)
 from fairdesk.gui.wizard.model.inputs_dialog import Fed, InputTabs
 from fairdesk.gui.wizard.model.opening import Opened
 from fairdesk.gui.wizard.page import Desk
@@ -32,7 +36,7 @@ _USED = {
 }
 
 
-class CompanionRow(QWidget):
+class CompanionRow(Takes, QWidget):
     """The row; a file dropped on it is added.
 
     Signals
@@ -77,28 +81,20 @@ class CompanionRow(QWidget):
             tip = (
                 "Remove {}" if there else "{} holds a scaler or an encoder, and is not used: add it"
             )
-            chip = push_button(text.replace("&", "&&"), partial(self._press, does, path))
+            chip = push_button(text.replace("&", "&&"), partial(_emit, does, path))
             chip.setToolTip(hints.plain(tip.format(path)))
             chip.setAccessibleName(f"Remove {path.name}" if there else "")
             self._chips.addWidget(chip)
             chips.append(chip)
         in_order(*chips, self.add)
 
-    @staticmethod
-    def _press(does: SignalInstance, path: Path, _on: bool = False) -> None:  # noqa: FBT001,FBT002 - Qt's
-        does.emit(path)
+    def take(self, path: Path) -> None:
+        """Add a file that was dropped."""
+        self.added.emit(path)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:  # noqa: N802 - Qt's name
-        """Take one file."""
-        if dropped(event.mimeData()) is not None:
-            event.acceptProposedAction()
 
-    def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802 - Qt's name
-        """Add it."""
-        path = dropped(event.mimeData())
-        if path is not None:
-            event.acceptProposedAction()
-            self.added.emit(path)
+def _emit(signal: SignalInstance, path: Path, _on: bool = False) -> None:  # noqa: FBT001,FBT002 - Qt's
+    signal.emit(path)
 
 
 class OpenedPart(QWidget):

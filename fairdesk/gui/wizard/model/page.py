@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from fairdesk.data.profiling.outcomes import favourable_rows
@@ -21,14 +21,16 @@ from fairdesk.gui.kit.parts import (
 )
 from fairdesk.gui.kit.threads import Latest
 from fairdesk.gui.wizard.model.cards import Confirmed, TrustCard
-from fairdesk.gui.wizard.model.feeding import Feeding, Outcome, Tried
-from fairdesk.gui.wizard.model.inputs_dialog import asked_for_input
+from fairdesk.gui.wizard.model.inputs_dialog import InputDialog
 from fairdesk.gui.wizard.model.opened_part import OpenedPart
 from fairdesk.gui.wizard.model.opening import (
     EmptyPart,
+    Feeding,
     Opened,
     Opener,
+    Outcome,
     Stranded,
+    Tried,
     Untrusted,
     Wish,
     offer_environment,
@@ -75,13 +77,13 @@ class ModelPage(Page):
         self._fresh = self._waiting = False
         self._trials = Latest(self)
         self._busy = Busy(cancel=True, steady=True)
-        self._trials.ended.connect(lambda: self._busy.say(""))
+        self._trials.ended.connect(self._busy.say)
         self._busy.cancelled.connect(self._cancel)
         self.opening = Busy(cancel=True)
         self.opening.cancelled.connect(self._cancel)
         self.opener = Opener(desk, self)
         self.opener.began.connect(self._begin)
-        self.opener.doing.connect(self.opening.say)
+        self.opener.ended.connect(self.opening.say)
         self.opener.opened.connect(self._opened)
         self.opener.refused.connect(self._refuse)
         self._trust = TrustCard()
@@ -175,9 +177,7 @@ class ModelPage(Page):
             state.set_mapping(mapping)
         self._show_mapping()
         if state.mapping is None:
-            self._take_focus()
-            self.failed.emit()
-            self.changed.emit()
+            self._end(self.failed)
             return
         self._try(state.mapping)
 
@@ -234,6 +234,7 @@ class ModelPage(Page):
         self._feeding.forget()
         self.state.clear_model()
         self.banner.clear()
+        self.opening.follow(self.opener.share)
         self._stack.setCurrentIndex(_OPENING)
         self.changed.emit()
 
@@ -249,9 +250,7 @@ class ModelPage(Page):
             self._ways_on(),
         )
         self._show_whatever()
-        self._take_focus()
-        self.failed.emit()
-        self.changed.emit()
+        self._end(self.failed)
 
     def _ways_on(self) -> list[tuple[str, Callable[[], object]]]:
         wish = self.opener.wish
@@ -273,9 +272,7 @@ class ModelPage(Page):
         if isinstance(result, Untrusted):
             self._trust.show_file(result)
             self._stack.setCurrentIndex(_TRUST)
-            self._take_focus(self._trust.choose)
-            self.failed.emit()
-            self.changed.emit()
+            self._end(self.failed, self._trust.choose)
             return
         if isinstance(result, Stranded):
             self._refuse(result.error)
@@ -300,9 +297,7 @@ class ModelPage(Page):
         self.banner.tell(error, self._ways_on())
         self._show_whatever()
         self._show_mapping()
-        self._take_focus()
-        self.failed.emit()
-        self.changed.emit()
+        self._end(self.failed)
 
     def _proved(self, tried: Tried) -> None:
         state = self.state
@@ -311,9 +306,7 @@ class ModelPage(Page):
         state.set_proof(tried.proof)
         self._show_mapping()
         self.opened.tabs.show_row()
-        self._take_focus()
-        self.proved.emit()
-        self.changed.emit()
+        self._end(self.proved)
 
     # -- scaling ------------------------------------------------------------------------------
 
@@ -373,9 +366,7 @@ class ModelPage(Page):
         self._feeding.fed = state.mapping
         self._show_problems()
         self._show_mapping()
-        self._take_focus(self.opened.check.answer.combo)
-        self.proved.emit()
-        self.changed.emit()
+        self._end(self.proved, self.opened.check.answer.combo)
 
     def _leave_column(self) -> None:
         """Go back to where a model, or another column, is chosen."""
@@ -394,9 +385,7 @@ class ModelPage(Page):
         self._show_problems(f"{why} Choose below which of its values is favourable.")
         self._show_mapping()
         self.opened.check.answer.show_answers(card, None)
-        self._take_focus(self.opened.check.answer.combo)
-        self.failed.emit()
-        self.changed.emit()
+        self._end(self.failed, self.opened.check.answer.combo)
 
     # -- answering ----------------------------------------------------------------------------
 
@@ -415,9 +404,9 @@ class ModelPage(Page):
         card, table, fed = self.state.card, self.state.table, self._feeding.fed
         if card is None or table is None or fed is None or not 0 <= position < len(fed.inputs):
             return
-        changed = asked_for_input(fed, position, card, table, self._columns(), self)
-        if changed is not None and changed != fed:
-            self._feeding.change(changed)
+        dialog = InputDialog(fed, position, card, table, self._columns(), self)
+        if dialog.answered() and dialog.fed != fed:
+            self._feeding.change(dialog.fed)
             self.prove()
 
     def _choose_answer(self, good: str, threshold: float | None) -> None:
@@ -441,11 +430,13 @@ class ModelPage(Page):
         self._feeding.name_decisions(names)
         self.prove()
 
-    def _take_focus(self, field: QWidget | None = None) -> None:
-        """Take the keyboard where the auditor goes on, for what had it is gone with the opening."""
+    def _end(self, signal: SignalInstance, field: QWidget | None = None) -> None:
+        """Tell how it ended; take the keyboard, for what had it is gone with the opening."""
         if self._fresh and self.isVisible():
             (field or self.first_field()).setFocus()
         self._fresh = False
+        signal.emit()
+        self.changed.emit()
 
     def _show_whatever(self) -> None:
         """Show the model that is open, or the place to drop one."""

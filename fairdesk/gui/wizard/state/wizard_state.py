@@ -20,7 +20,7 @@ from fairdesk.audit.sandbox.folders import Confinement
 from fairdesk.data.profiling.outcomes import favourable_rows
 from fairdesk.data.table import Table
 from fairdesk.errors import FairDeskError, SpecError
-from fairdesk.gui.wizard.state.first_runs import Plan, RunsPlan
+from fairdesk.gui.wizard.state.plans import Plan, RunsPlan
 from fairdesk.models.inputs.input_check import InputCheck
 from fairdesk.models.model import Companion, Mapping, ModelCard
 from fairdesk.wording.words import listed
@@ -263,17 +263,13 @@ class WizardState(RunsPlan):
 
     def blocked(self, step: Step) -> str:
         """Say in a sentence what keeps a step from being complete; empty when nothing does."""
-        match step:
-            case Step.DATA:
-                return self._data_blocked()
-            case Step.MODEL:
-                return self._model_blocked()
-            case Step.ATTRIBUTES:
-                return self._people_blocked()
-            case Step.CHECKS:
-                return self._checks_blocked()
-            case Step.REVIEW:
-                return self._review_blocked()
+        return (
+            self._data_blocked,
+            self._model_blocked,
+            self._people_blocked,
+            self._checks_blocked,
+            self._review_blocked,
+        )[step]()
 
     def standings(self) -> dict[Step, Standing]:
         """Return how each step stands."""

@@ -26,7 +26,7 @@ from fairdesk.audit.runs.mitigation import check_repair
 from fairdesk.audit.store.records import PairQuery, RunRecord
 from fairdesk.audit.store.store import Store
 from fairdesk.errors import SpecError
-from fairdesk.gui.forms.options import OptionsForm, hint, number_field
+from fairdesk.gui.forms.method_picker import OptionsForm, hint, number_field
 from fairdesk.gui.kit import fields, hints, layouts, parts, theme
 from fairdesk.gui.kit.hints import HelpButton, set_topic
 from fairdesk.manual.places import option_place

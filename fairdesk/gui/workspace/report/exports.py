@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QPen
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QPushButton, QWidget
 
 from fairdesk.audit.store.store import Store
@@ -244,11 +244,8 @@ class Saved(parts.Banner):
 
     def __init__(self) -> None:
         super().__init__()
-        self._tone = "tint"
-
-    def pen(self) -> QPen:
-        """Return the pen of the edge: it is no trouble."""
-        return parts.Card.pen(self)
+        # it is no trouble
+        self.setProperty("tone", "tint")
 
     def show_written(self, written: Written) -> None:
         """Show it for a file."""

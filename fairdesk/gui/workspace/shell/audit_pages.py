@@ -31,8 +31,7 @@ from fairdesk.audit.store.records import PairQuery, RunRecord, RunState
 from fairdesk.audit.store.store import Store
 from fairdesk.gui.kit.hints import define_entries, set_topic
 from fairdesk.gui.kit.keys import Found, shortcut
-from fairdesk.gui.kit.pages import Pages
-from fairdesk.gui.kit.steps import Look, StepList
+from fairdesk.gui.kit.pages import Look, Pages, StepList
 from fairdesk.gui.workspace.common.run_page import (
     COMPARE,
     DATA,

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from fairdesk.audit.plan.spec import Budget, RunSpec
 from fairdesk.audit.store.records import RunState
 from fairdesk.gui.kit import layouts, theme
-from fairdesk.gui.kit.steps import draw_icon
+from fairdesk.gui.kit.pages import draw_icon
 from fairdesk.gui.workspace.common import run_page
 from fairdesk.gui.workspace.shell.run_bar import RunBar
 
