@@ -214,7 +214,7 @@ def test_a_network_of_the_samples_with_words(tmp_path, capsys, monkeypatch):
     line = (*sample_arguments(tmp_path / "out"), *QUICK, "--verbose")
     assert cli.main([str(each) for each in line]) == 0
     out = capsys.readouterr().out
-    assert "84.0 % as recorded" in out.splitlines()[0].replace("\u00a0", " ")
+    assert "84.0 % decided as recorded" in out.splitlines()[0].replace("\u00a0", " ")
     assert str(tmp_path / "out" / "report.pdf") in out
     with Store.open(tmp_path / "out" / "audit.fairdesk") as store:
         # nothing of the file was run, so nobody had to agree to that

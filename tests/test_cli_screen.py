@@ -105,7 +105,7 @@ def test_one_screen_has_the_figures_of_the_report(tmp_path):
     assert "! below 4/5 (0.80)" in text
     assert "SAME APPLICANT, OTHER SEX: decision changes (of 200)\n" in text
     assert "  sex  6  3.0 %  4 lose, 2 gain" in text
-    assert f"PROVEN     Of at least 156 applicants {phrases.UNAFFECTED} sex, 120" in text
+    assert f"PROVEN     Of at least 156 applicants {phrases.NOT_CHANGED_BY} sex" in text
     assert "EXAMPLES" in text
     assert text.splitlines()[-1].startswith("Done     4 methods")
 

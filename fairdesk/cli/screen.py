@@ -113,7 +113,7 @@ def _header(audit: Finished) -> list[str]:
         accuracy, majority = (
             words.percent(each, 1) for each in (audit.agreed.accuracy, audit.agreed.majority)
         )
-        right = f": {accuracy} as recorded (one decision for all: {majority})"
+        right = f": {accuracy} decided as recorded (same for all: {majority})"
     named = "" if model in spec.title else f", {model}"
     shown = (f"{said}{named}{right}", f"{said}{right}", f"{said}{right.partition(' (')[0]}")
     about = next((each for each in shown if len(each) <= WIDTH), shown[-1])

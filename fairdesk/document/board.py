@@ -46,7 +46,6 @@ _NEAR, _ABOUT, _TWENTIETH = 0.13, 0.035, 0.05
 #: How the gaps in the records are beside those of the model.
 _RECORDS = {
     "similar": "The records show such gaps too.",
-    "mixed": "The records show such gaps too: ratios nearer to equal, differences wider.",
     "smaller": "In the records the gap is smaller.",
     "larger": "In the records the gap is larger.",
 }
@@ -303,8 +302,7 @@ def _records(shown: Sequence[_Compared]) -> str:
         if model is None or records is None:
             return ""
         ratio, points = records - model, _apart(each.by_model) - _apart(each.by_records)
-        mixed = "mixed" if ratio > 0 > points else "similar"
-        sides.add(mixed if ratio * points <= 0 else "smaller" if ratio > 0 else "larger")
+        sides.add("similar" if ratio * points <= 0 else "smaller" if ratio > 0 else "larger")
     return _RECORDS[sides.pop() if len(sides) == 1 else "similar"]
 
 
@@ -370,11 +368,6 @@ def _interval(line: GroupLine) -> Rate:
 def _known(
     spec: AuditSpec, runs: Sequence[Run], compared: Sequence[_Compared], share: Share | None
 ) -> Iterator[str]:
-    if compared:
-        yield say(
-            "“Selected” means the decision “{outcome}”; in the records, the outcome “{outcome}”.",
-            outcome=_favourable(spec),
-        )
     tables = decision_tables(runs)
     yield from _of_both(spec, tables, compared)
     for table in _alone(tables).values():
@@ -482,10 +475,12 @@ def _studied(
         ]
         if reverse is not None:
             said = say(
-                "{said}. This change does not explain why {group} are selected {rate} often",
+                "{said}. This change does not explain why {group} are selected {rate} "
+                "often{unless}",
                 said=said,
                 group=turned,
                 rate="less" if reverse[2] else "more",
+                unless=comparisons.unless(spec, study.attribute),
             )
         elif small:
             said = say(
@@ -520,7 +515,7 @@ def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None
     elif share is None and not spec.predictions:
         yield "Whether the decision depends on the protected attributes themselves."
     yield say(
-        "Whether these {people} resemble those that will be decided about.",
+        "Whether these {people} resemble those that the decisions are about.",
         people=words.plural(spec.person),
     )
     if spec.label and tables:
@@ -540,6 +535,6 @@ def _decide(
                 by=words.quoted(each.by),
             )
     if any(each.shown for each in compared) or (share is not None and share.hits):
-        yield "Who explains the difference, and by when?"
+        yield "Who explains the differences, and by when?"
         model = "May the model be used until then?"
         yield "May decisions be made so until then?" if spec.predictions else model

@@ -132,7 +132,7 @@ def rates(
     }
     return msgspec.structs.replace(
         made,
-        header=(*made.header, "In the records", "Ratio there"),
+        header=(*made.header, "In the records", "Records’ ratio"),
         rows=tuple((*row, *cells.get(row[0], ("–", "–"))) for row in made.rows),
         widths=(*made.widths, 0.9, 0.8),
         right=(*made.right, len(made.header), len(made.header) + 1),

@@ -176,7 +176,7 @@ def value_changes(spec: AuditSpec, measured: Sequence[Metric]) -> list[Grid]:
                 most=words.number(_MOST_PAIRS),
             ),
             note="compared: those for which the data do not rule out the tested value; each counts "
-            "once for each value tested",
+            "once per value tested",
             key="value-changes",
             evidence="observed",
         )

@@ -121,10 +121,17 @@ def added(
     least = finding_words.lowest_of(spec, sets)
     counted = None if least is None else least.data_in
     if least is None or counted is None or ends_of(least.rows, counted)[1] >= rate:
+        values["n"] = words.number(mined.rule_sets)
+        if least is not None and counted is not None:
+            values["group"] = rule_phrase(spec, least.conditions)
+            values["rate"] = finding_words.both_rates(least)[0]
         none = say(
-            "None of the {n} subgroups tested is shown to have a lower selection rate than {name} "
-            "({low}), the lowest of the groups above that are compared.",
-            n=words.number(mined.rule_sets),
+            "The lowest rate with a significant gap of the {n} subgroups tested, {rate} ({group}), "
+            "is not shown to be below that of {name} ({low}), the lowest of the groups above that "
+            "are compared."
+            if "rate" in values
+            else "None of the {n} subgroups tested is shown to have a lower selection rate than "
+            "{name} ({low}), the lowest of the groups above that are compared.",
             **values,
         )
         return language.Statement("observed", "", "", none)

@@ -226,10 +226,10 @@ def lost_and_gained(share: Share, figures: Iterable[Metric], outcome: str = "") 
     values = {"losses": words.number(share.losses), "gains": words.number(share.gains)}
     values["decision"] = say("“{outcome}”", outcome=outcome) if outcome else FAVOURABLE
     if selected is None:
-        return say("{losses} would lose {decision}, {gains} would gain it.", **values)
+        return say("{gains} would gain {decision}, {losses} would lose it.", **values)
     return say(
-        "{losses} of the {selected} selected would lose {decision}; {gains} of the {rest} others "
-        "would gain it.",
+        "{gains} of the {rest} not selected would gain {decision}; {losses} of the {selected} "
+        "selected would lose it.",
         selected=words.number(selected),
         rest=words.number(share.n_samples - selected),
         **values,
@@ -288,6 +288,12 @@ def with_it(spec: AuditSpec, by: str) -> str:
     found = [one for one in spec.domain.support.companions if one.by == by]
     along = [exchanged(spec.domain, one) or words.quoted(one.attribute) for one in found]
     return say(" ({names} exchanged)", names="; ".join(along)) if along else ""
+
+
+def unless(spec: AuditSpec, by: str) -> str:
+    """Say as the end of a sentence that it holds with what changes together only; else empty."""
+    found = [one.attribute for one in spec.domain.support.companions if one.by == by]
+    return say("; with {names} as recorded it may", names=words.listed(found)) if found else ""
 
 
 def exchanged(domain: Domain, companion: Companion) -> str:
@@ -483,8 +489,8 @@ def study_caption(spec: AuditSpec, studies: Sequence[AuditStudy]) -> str:
     ]
     return say(
         "Audit study: how many of the same {people} would be selected if all had this value, where "
-        "the data rule out none: {counted}. Lines: {confidence} intervals of the distance to the "
-        "square",
+        "the data rule out none: {counted}. Lines: {confidence} intervals of the difference from "
+        "the square",
         people=words.plural(spec.person),
         confidence=words.percent(studies[0].confidence, 1.0, 0),
         counted=words.joined(counted),
@@ -501,7 +507,8 @@ def against_sentence(spec: AuditSpec, study: AuditStudy, tables: Sequence[GroupT
     return say(
         "{rate} of {group} and {own_rate} of {own} are selected, yet {more} of the same {people} "
         "would be selected if all were {group} than if all were {own}: changing {name} does not "
-        "explain the gap.",
+        "explain the gap{unless}.",
+        unless=unless(spec, study.attribute),
         name=words.quoted(study.attribute),
         rate=words.percent(line.rate or 0.0, 1.0),
         group=members(spec, table, line),
@@ -598,9 +605,9 @@ def limits(spec: AuditSpec, figures: Iterable[Metric] = ()) -> Iterator[tuple[st
         yield (
             "What the data clearly rule out is not compared.",
             say(
-                "That is a value of too few rows, or two values that no row has together although "
-                "chance would bring several (see “{title}”). All else was tested, so a changed row "
-                "may still be rare or impossible.",
+                "These are values that too few rows have, and pairs of values that no row has "
+                "although chance would bring several (see “{title}”). All else was tested, so a "
+                "changed row may still be rare or impossible.",
                 title=SUPPORTED,
             ),
         )

@@ -245,8 +245,8 @@ def directed_by_value(spec: AuditSpec, shares: Iterable[Share]) -> tuple[str, ..
     """Say what changing each protected attribute alone does, by value."""
     return tuple(
         say(
-            "With another {name} it changes for {hits} of {n}: {losses} would lose it, {gains} "
-            "would gain it.",
+            "With another {name} it changes for {hits} of {n}: {gains} would gain it, {losses} "
+            "would lose it.",
             name=comparisons.with_companions(spec, *share.attributes),
             hits=words.number(share.hits),
             n=words.number(share.n_samples),

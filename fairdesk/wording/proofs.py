@@ -51,15 +51,16 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
     brief = ""
     if found.changed or found.together:
         brief = say(
-            "{n} of {own} unaffected {people} provably stay so if {differs}{rest}.",
+            "Of {own} {people} whose decision no tested {names} changes, {n} provably keep that "
+            "if {differs}{rest}.",
             n=certified,
             differs=_differs(found).partition(" (")[0],
-            rest=_affected(found),
+            rest=_affected(found).removesuffix(_REALISTIC),
             **values,
         )
         sentence = say(
-            "Of {own} {people} unaffected by any tested {names}, {n} provably stay so if "
-            "{differs}{rest}.",
+            "Of {own} {people} whose decision no tested {names} changes, {n} provably keep that "
+            "if {differs}{rest}.",
             n=certified,
             differs=_differs(found),
             rest=_affected(found),
@@ -73,11 +74,14 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
     return Statement("proven", _label(found), value, words.capital(sentence), brief)
 
 
+#: Whichever neighbour it is.
+_REALISTIC = ", realistic or not"
+
+
 def _affected(found: NeighbourhoodCounts) -> str:
     """Say for how many unaffected rows a neighbour is affected; empty where for none."""
     n = found.falsified - found.flipped
-    said = "; for {n} some such change, realistic or not, matters"
-    return say(said, n=words.number(n)) if n else ""
+    return say("; {n} do not", n=words.number(n)) + _REALISTIC if n else ""
 
 
 def _reach(found: NeighbourhoodCounts) -> str:

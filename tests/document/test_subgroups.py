@@ -87,21 +87,25 @@ def test_of_the_widest_gap_what_is_counted_stands_large(spec):
 
 
 @pytest.mark.parametrize(
-    "found",
+    ("found", "lowest"),
     [
         # it may be as low by chance, it is higher, or no gap is significant
-        (low_rate(12, 0.25),),
-        (low_rate(240, 0.4),),
-        (rule_set((OLD,), 0.55, 0.6, p=0.4),),
-        (),
+        ((low_rate(12, 0.25),), "25.0 %"),
+        ((low_rate(240, 0.4),), "40.0 %"),
+        ((rule_set((OLD,), 0.55, 0.6, p=0.4),), ""),
+        ((), ""),
     ],
 )
-def test_where_subgroups_add_nothing_that_is_said_without_a_value(spec, found):
+def test_where_subgroups_add_nothing_that_is_said_without_a_value(spec, found, lowest):
     said = subgroups.added(spec, run_of(MINED, *found), rates(MALE_LOW | FEMALE_LOW))
     assert said.value == ""
-    assert plain(said.sentence) == (
-        f"None of the {MINED.rule_sets:,} subgroups tested is shown to have a lower selection rate "
-        "than women (30.0 %), the lowest of the groups above that are compared."
+    first = f"None of the {MINED.rule_sets:,} subgroups tested is shown to have a lower selection"
+    if lowest:
+        first = f"The lowest rate with a significant gap of the {MINED.rule_sets:,} subgroups"
+        assert f"tested, {lowest} (age 60 and over, sex = female), is not" in plain(said.sentence)
+    assert said.sentence.startswith(first)
+    assert plain(said.sentence).endswith(
+        "women (30.0 %), the lowest of the groups above that are compared."
     )
 
 

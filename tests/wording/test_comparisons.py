@@ -79,7 +79,7 @@ def test_what_is_changed_is_named_with_what_goes_with_it(spec):
 def test_a_share_says_who_would_lose_and_gain_and_who_has_no_comparison(spec):
     said = plain(figures.share_statement(spec, ROWS, [ROWS]).sentence)
     assert f"{phrases.AT_LEAST_ONE_OTHER} for 12 of the 180 applicants in the data" in said
-    assert phrases.LOSE_AND_GAIN.format(losses=3, gains=9) in said
+    assert phrases.GAIN_AND_LOSE.format(losses=3, gains=9) in said
     assert f"20 of 200 applicants {phrases.NOT_COMPARED}: the data rule out every other sex" in said
     one = msgspec.structs.replace(ROWS, unsupported=1)
     assert "1 of 181 applicants is not" in plain(comparisons.unsupported_sentence(spec, one))

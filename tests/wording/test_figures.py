@@ -563,8 +563,8 @@ def test_a_share_of_the_data_says_how_many_gain_and_how_many_lose(spec):
         SHARE, whom="data", exhaustive=True, gains=2_500, losses=1_300, by_value=((0.0, 2_500, 0),)
     )
     said = figures.share_statement(spec, share)
-    assert phrases.LOSE_AND_GAIN.format(losses="1,300", gains="2,500") in said.sentence
-    assert phrases.LOSE_AND_GAIN.format(losses="1,300", gains="2,500") in said.shortest
+    assert phrases.GAIN_AND_LOSE.format(losses="1,300", gains="2,500") in said.sentence
+    assert phrases.GAIN_AND_LOSE.format(losses="1,300", gains="2,500") in said.shortest
     # audits from before have no such counts, and nothing is said of them
     before = msgspec.structs.replace(share, gains=None, losses=None)
     assert "favourable" not in figures.share_statement(spec, before).sentence
@@ -585,7 +585,7 @@ def test_gains_and_losses_are_told_of_each_attribute_alone(spec):
     both = msgspec.structs.replace(share, hits=20, attributes=("sex", "age"), by_value=())
     (said,) = figures.directed_by_value(spec, [both, share])
     assert said == (
-        "With another sex it changes for 12 of 100,000: 3 would lose it, 9 would gain it."
+        "With another sex it changes for 12 of 100,000: 9 would gain it, 3 would lose it."
     )
     age = msgspec.structs.replace(share, hits=11, attributes=("age",))
     assert len(figures.directed_by_value(spec, [both, share, age])) == 2

@@ -104,7 +104,7 @@ def _of_this_audit(material: Material) -> Iterator[Text]:
         yield Text(
             say(
                 "The model’s “{name}” was taken as the favourable decision, “{outcome}”. If it is "
-                "not, every figure about the model is about the other decision.",
+                "not, every figure about the model changes.",
                 name=name,
                 outcome=outcome_text(spec, name),
             ),

@@ -151,8 +151,8 @@ def errors(material: Material) -> Section:
                 "{right}The true positive rate is the share selected of the {people} recorded "
                 "“{outcome}” in the column {label}; the false positive rate is the share selected "
                 "of those not recorded “{outcome}”: being selected is an advantage to them. If "
-                "past outcomes were unjust, both are misleading. Stated first is the largest "
-                "difference from the reference group whose 95\u00a0% interval excludes zero; the "
+                "past outcomes were unjust, both can mislead. Stated first is the largest of the "
+                "differences from the reference group whose 95\u00a0% intervals exclude zero; the "
                 "largest of several tends to look larger than it is. Differences are of unrounded "
                 "rates.",
                 right=_accuracy(tables[0], material.people),
@@ -186,7 +186,7 @@ def _accuracy(table: GroupTable, people: str) -> str:
         return ""
     return say(
         "The decision matches the recorded outcome for {share} of the {people}; always deciding "
-        "the more frequent outcome would for {most}. ",
+        "the more frequent outcome would match {most}. ",
         share=words.percent(matching, n),
         most=words.percent(max(positives, negatives), n),
         people=people,

@@ -12,7 +12,7 @@ from fairdesk.report.content.choosing import APPENDIX, APPENDIX_TITLE
 from fairdesk.report.content.material import Material
 from fairdesk.results.events import Rows
 from fairdesk.wording import words
-from fairdesk.wording.decisions import class_texts
+from fairdesk.wording.decisions import class_texts, name_of
 from fairdesk.wording.language import say, say_many
 
 #: Pairs in the section itself; the others are in the appendix.
@@ -42,10 +42,19 @@ def pair_blocks(material: Material) -> list[Block]:
         numbers = [words.number(each.id) for each in (gathered.clearest, turned) if each]
         order.append(
             say(
-                "Pairs {numbers} exchange the same values of {names}: each is favoured in one of "
-                "them.",
+                "Pairs {numbers} exchange the same values: {favoured}.",
                 numbers=words.joined(numbers),
-                names=words.listed(_exchanged(material, turned)),
+                favoured=words.joined(
+                    [
+                        say(
+                            "in pair {n} {values} is favoured",
+                            n=words.number(each.id),
+                            values=words.joined(_favoured(material, each)),
+                        )
+                        for each in (gathered.clearest, turned)
+                        if each
+                    ]
+                ),
             )
         )
     if len(shown) > len(order) + max(flagged - 1, 0):
@@ -70,11 +79,13 @@ def pair_blocks(material: Material) -> list[Block]:
     return [Text(intro), *hidden, *cards[:_IN_SECTION], *further, *more]
 
 
-def _exchanged(material: Material, pair: Pair) -> list[str]:
-    """Name the protected attributes whose values differ in a pair."""
+def _favoured(material: Material, pair: Pair) -> list[str]:
+    """Name the protected values that differ in a pair, as the favoured side has them."""
     domain = material.spec.domain
+    chosen = pair.row_class == material.spec.mapping.favourable_class
+    side = pair.row if chosen else pair.partner
     differ = (i for i in domain.protected.tolist() if pair.row[i] != pair.partner[i])
-    return [domain.names[i] for i in differ]
+    return [name_of(domain.attributes[i], float(side[i])) for i in differ]
 
 
 def _where(material: Material, shown: int) -> str:
