@@ -148,7 +148,7 @@ def workspace_pages(workspace: Workspace) -> Iterator[str]:
         yield name
     workspace.show_page(audit_pages.REPAIR)
     pause(2)
-    workspace.repair.repair.emit(workspace.repair.form.run())
+    workspace.repair.form.start.emit()
     finish(workspace)
     yield "mitigation"
     workspace.show_page(audit_pages.REPORT)

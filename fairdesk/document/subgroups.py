@@ -127,11 +127,11 @@ def added(
             values["rate"] = finding_words.both_rates(least)[0]
         none = say(
             "The lowest rate with a significant gap of the {n} subgroups tested, {rate} ({group}), "
-            "is not shown to be below that of {name} ({low}), the lowest of the groups above that "
+            "is not shown to be below that of {name} ({low}), the lowest of the groups that "
             "are compared."
             if "rate" in values
             else "None of the {n} subgroups tested is shown to have a lower selection rate than "
-            "{name} ({low}), the lowest of the groups above that are compared.",
+            "{name} ({low}), the lowest of the groups that are compared.",
             **values,
         )
         return language.Statement("observed", "", "", none)

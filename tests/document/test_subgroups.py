@@ -105,7 +105,7 @@ def test_where_subgroups_add_nothing_that_is_said_without_a_value(spec, found, l
         assert f"tested, {lowest} (age 60 and over, sex = female), is not" in plain(said.sentence)
     assert said.sentence.startswith(first)
     assert plain(said.sentence).endswith(
-        "women (30.0 %), the lowest of the groups above that are compared."
+        "women (30.0 %), the lowest of the groups that are compared."
     )
 
 
