@@ -19,7 +19,7 @@ from fairdesk.population.nearest import Nearest
 from fairdesk.population.tree import PopulationTree
 from fairdesk.results.events import Rows
 
-#: This share of the rows held out is rarer than what is usual; and farther away than what is near.
+#: This share of the rows held out is outside of each threshold: too rare, or too far away.
 RAREST = 0.05
 #: A tree is learned from no fewer rows: of them one half, the other half says what is usual.
 LEAST_ROWS = 200
@@ -34,7 +34,7 @@ _MOST_DRAWN = 100_000
 
 
 class Assessed(NamedTuple):
-    """What a criterion tells of ``n`` rows.
+    """What a criterion says of ``n`` rows.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class Assessed(NamedTuple):
 
 @dataclass(frozen=True)
 class Criterion:
-    """Tells which rows are plausible: usual and near, both by the data's own measure.
+    """Decides which rows are plausible: usual and near, by thresholds that the data themselves set.
 
     All attributes count, the protected ones included.
 
@@ -65,11 +65,12 @@ class Criterion:
         attributes: then rows are compared by their distance only.
     densities : Rows
         ``(h,)``, ascending: the log density of rows of the other half.
-    floor : float
-        A row is usual whose log density is no less: that of the rarest 5 % held out is.
-    limit : float
-        A row is near whose Gower distance to a row of the data is no greater: that of 5 % of the
-        rows held out to the nearest other row is.
+    least_density : float
+        A row is usual if its log density is at least this. The rarest 5 % of the rows held out are
+        below it.
+    greatest_distance : float
+        A row is near if its Gower distance to the nearest row of the data is at most this. 5 % of
+        the rows held out are farther from their nearest other row.
     held_out : float
         The share of the rows held out that are plausible by this.
     nearest : Nearest
@@ -79,8 +80,8 @@ class Criterion:
     domain: Domain
     tree: PopulationTree | None
     densities: Rows
-    floor: float
-    limit: float
+    least_density: float
+    greatest_distance: float
     held_out: float
     nearest: Nearest
 
@@ -125,12 +126,12 @@ class Criterion:
 
     def usual(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which of ``(n, d)`` rows are as usual as rows of the data: ``(n,)``."""
-        return np.asarray(self._log_density(rows) >= self.floor)
+        return np.asarray(self._log_density(rows) >= self.least_density)
 
     @cached_property
     def near(self) -> Callable[[Rows], NDArray[np.bool_]]:
-        """Tells which of ``(n, d)`` rows are as near to a row of the data as these are."""
-        return self.nearest.within(self.limit)
+        """Return which of ``(n, d)`` rows are near to a row of the data."""
+        return self.nearest.within(self.greatest_distance)
 
     def plausible(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which of ``(n, d)`` rows are usual and near: ``(n,)``."""
@@ -142,7 +143,9 @@ class Criterion:
         """Return all that there is to tell of ``(n, d)`` rows, each looked up once."""
         distance, nearest = self.nearest.find(rows)
         density = self._log_density(rows)
-        plausible = (density >= self.floor) & self.nearest.is_within(distance, self.limit)
+        plausible = (density >= self.least_density) & self.nearest.is_within(
+            distance, self.greatest_distance
+        )
         return Assessed(distance, nearest, self._typicality(density), plausible)
 
     def _log_density(self, rows: Rows) -> Rows:

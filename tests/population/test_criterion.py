@@ -74,7 +74,7 @@ def test_it_is_what_it_says(seed, n):
     apart = sorted(distance(np.delete(rows, i, axis=0), rows[i]).min() for i in held)
     limit = apart[len(apart) - 1 - int(0.05 * len(apart))]
     near = np.array([distance(rows, row).min() for row in tried]) <= limit + 1e-9
-    assert criterion.limit == pytest.approx(limit, abs=1e-9)
+    assert criterion.greatest_distance == pytest.approx(limit, abs=1e-9)
     if n < LEAST_ROWS:
         assert criterion.tree is None
         assert np.isnan(criterion.assess(tried).typicality).all()
@@ -98,7 +98,11 @@ def _free(attribute):
 def test_the_same_again():
     rows, tried = people(500), people(200, 3)
     one, other = Criterion.fit(DOMAIN, rows), Criterion.fit(DOMAIN, rows.copy())
-    assert (one.floor, one.limit, one.held_out) == (other.floor, other.limit, other.held_out)
+    assert (one.least_density, one.greatest_distance, one.held_out) == (
+        other.least_density,
+        other.greatest_distance,
+        other.held_out,
+    )
     assert (one.assess(tried).typicality == other.assess(tried).typicality).all()
     parts = np.concatenate([one.plausible(tried[:7]), one.plausible(tried[7:])])
     assert (parts == one.plausible(tried)).all()

@@ -231,11 +231,11 @@ def _different(places: NDArray[np.float64]) -> int:
     return int(np.count_nonzero(np.bincount(places.astype(np.intp))))
 
 
-#: A column of numbers has at most this share of odd cells, words for “no value” aside ...
+#: A column of numbers has at most this share of odd cells, words for “no value” not counted.
 FEW_ODD = 0.05
-#: ... and this share where such words are counted too ...
+#: With these words counted it has at most this share.
 MOST_ODD = 0.5
-#: ... and this share where it has fewer different numbers than so many: those may be categories.
+#: With fewer different numbers than so many, which may be categories, at most this share is odd.
 FEWEST_NUMBERS = 5
 FEW_ODD_AMONG_FEW = 0.01
 #: From so many odd texts of letters and digits on, the column holds codes such as “V57”.
@@ -293,8 +293,9 @@ def read_numbers(
 ) -> NumbersRead | None:
     """Read the cells of a column as numbers, where all but a few are.
 
-    The format is the file's plain one where that leaves a few odd cells only; else the one that
-    leaves the fewest, the nearest to the plain one of several. The auditor's word goes before.
+    The format is the file's plain one where that leaves only a few odd cells; otherwise that with
+    the fewest odd cells, on a tie the one nearest to the plain one. A format set by the auditor
+    takes precedence.
 
     Parameters
     ----------

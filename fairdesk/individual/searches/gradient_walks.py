@@ -20,15 +20,15 @@ from fairdesk.individual.engine.steps import Steps, shared, starting_rows
 from fairdesk.individual.searches.options import WalkOptions
 from fairdesk.results.events import Event, Rows
 
-#: Keeps attribute probabilities finite where a gradient is nought (the papers' epsilon).
+#: Keeps attribute probabilities finite where a gradient is zero (the papers' epsilon).
 EPSILON = 1e-6
 #: Findings are re-checked and given out once so many steps of the local search.
 STEPS_PER_BATCH = 5
 
-#: Where few can be walked around, each is by several walkers at once, up to so many in all.
+#: With few starting instances several walkers start from each, at most this many in all.
 WALKERS = 2_000
 
-#: Tells of ``(n, d)`` rows how what is to become less changes along one step of each varying
+#: Returns for ``(n, d)`` rows the change of the score to be lowered per step of each varying
 #: attribute: ``(n, v)``.
 Slopes = Callable[[Rows], Rows]
 
@@ -75,13 +75,13 @@ class GradientWalks:
             self._domain, people, options.cluster_num, options.global_num, self._rng
         )
         instances: list[tuple[Rows, NDArray[np.intp]]] = []
-        yield from self._global(rows, combination, instances)
+        yield from self._global_phase(rows, combination, instances)
         starts = np.concatenate([rows for rows, _ in instances])
         own = np.concatenate([combination for _, combination in instances])
         if len(starts):
-            yield from self._local(starts, own)
+            yield from self._local_phase(starts, own)
 
-    def _global(
+    def _global_phase(
         self,
         rows: Rows,
         combination: NDArray[np.intp],
@@ -105,10 +105,10 @@ class GradientWalks:
             direction = np.where(signs[0] == signs[1], -signs[0], 0.0)
             rows = self._as_far_as_allowed(rows, self._global_steps.all(rows, direction))
 
-    def _local(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
-        """Walk around each global instance while the decision keeps hanging on P.
+    def _local_phase(self, starts: Rows, combination: NDArray[np.intp]) -> Iterator[Event]:
+        """Walk around each global instance while the decision depends on the protected attributes.
 
-        What is plausible are few: there the steps around each are shared among several walkers.
+        Plausible starting instances are few: the steps around each are shared by several walkers.
         """
         # compiled code is loaded where a search runs, never in the window's process
         from fairdesk.individual.engine import kernels  # noqa: PLC0415
@@ -162,12 +162,12 @@ class GradientWalks:
         return np.ascontiguousarray(odds / odds[:, -1:])
 
     def _of_both(self, rows: Rows, partner: NDArray[np.intp]) -> Rows:
-        """Return the slopes at people and at members of their similar sets, ``(2, n, v)``."""
+        """Return the slopes at rows and at members of their similar sets, ``(2, n, v)``."""
         both = np.concatenate([rows, self._domain.counterparts(rows, partner)])
         return self._slopes(both).reshape(2, len(rows), -1)
 
     def _went(self, rows: Rows, moved: Rows) -> NDArray[np.bool_]:
-        """Bring back, in ``moved``, who may not go; tell who went."""
+        """Undo forbidden moves in ``moved``; return which rows moved."""
         if not self._domain.has_constraints:
             return np.ones(len(moved), dtype=np.bool_)
         went = self._local_steps.mend(rows, moved, self._rng)
@@ -176,9 +176,9 @@ class GradientWalks:
         return went
 
     def _as_far_as_allowed(self, rows: Rows, moved: Rows) -> Rows:
-        """Move people who may not go the whole way along one attribute after the other.
+        """Move rows that may not move along all attributes at once along one after the other.
 
-        In a random order; a part of the way that would break a constraint is left out.
+        In a random order; a step that would break a constraint is left out.
         """
         if not self._domain.has_constraints:
             return moved

@@ -1,1 +1,1 @@
-"""A certificate checked again, by other means than it was made with."""
+"""A certificate checked again, by other means than it was made with: `verify` begins."""

@@ -325,10 +325,10 @@ class _Proof:
         places, inside = self._tree.places(chosen)
         node = self._tree.leaf(places[inside])
         verdict = self._arrays["verdict"][node]
-        read_state = np.flatnonzero((verdict == CONSISTENT) | (verdict == DISCRIMINATORY))
-        if not len(read_state):
+        decided = np.flatnonzero((verdict == CONSISTENT) | (verdict == DISCRIMINATORY))
+        if not len(decided):
             return Check(name, remarks=("No data row is in such a region.",))
-        places, verdict = places[inside][read_state], verdict[read_state]
+        places, verdict = places[inside][decided], verdict[decided]
         discriminatory = self._points.differ(places)
         wrong = np.flatnonzero(discriminatory != (verdict == DISCRIMINATORY))
         return Check(
@@ -336,7 +336,7 @@ class _Proof:
             len(places),
             len(wrong),
             remarks=tuple(
-                f"In region {node[read_state[i]]}: the decision "
+                f"In region {node[decided[i]]}: the decision "
                 f"{'changes' if discriminatory[i] else 'is unchanged'} for "
                 f"{self._points.person(places[i])}."
                 for i in wrong[:MOST_MESSAGES]

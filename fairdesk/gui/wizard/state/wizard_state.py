@@ -58,7 +58,8 @@ class Standing(IntEnum):
 class WizardState(RunsPlan):
     """Everything that has been answered so far, of the audit's plan and of its first runs.
 
-    Change it through its methods only: they mark what has to be looked at again.
+    Change it through its methods only: they mark what has to be looked at again. What is chosen of
+    an attribute is set by `fairdesk.app.plan.AuditPlan.choose`, which it inherits.
 
     Attributes
     ----------
