@@ -142,11 +142,10 @@ class Criterion:
     def assess(self, rows: Rows) -> Assessed:
         """Return all that there is to tell of ``(n, d)`` rows, each looked up once."""
         distance, nearest = self.nearest.find(rows)
+        near = self.nearest.is_within(distance, self.greatest_distance)
         density = self._log_density(rows)
-        plausible = (density >= self.least_density) & self.nearest.is_within(
-            distance, self.greatest_distance
-        )
-        return Assessed(distance, nearest, self._typicality(density), plausible)
+        usual = density >= self.least_density
+        return Assessed(distance, nearest, self._typicality(density), near & usual)
 
     def _log_density(self, rows: Rows) -> Rows:
         """Return how usual rows are, ``(n,)``; 0 where there is no tree."""
