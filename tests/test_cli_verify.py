@@ -378,7 +378,8 @@ def test_a_forged_box_is_found_though_the_log_was_written_anew(
             assert not err
             told = json.loads(out)
             names = {each.removeprefix("Run 1: ") for each in differing(told)}
-            assert (code, told["holds"]) == (PARTLY if honest else 1, honest), differing(told)
+            assert code in ((0, PARTLY) if honest else (1,)), differing(told)
+            assert told["holds"] is honest
             assert honest or AGAIN in names
             # neither the log nor what is told of the certificate tells anything
             assert names <= {

@@ -131,7 +131,7 @@ def test_a_share_that_is_open_is_no_tile(tmp_path):
     made = board(unsure, [run(1, "groups", TABLE), run(2, "estimate", SEX)])
     assert [plain(each.number) for each in made.tiles] == ["67 %"]
     said = "whether job changes with it is not decided yet"
-    assert any(said in each for each in items(made, "What is not known"))
+    assert any(said in each for each in items(made, phrases.NOT_KNOWN))
 
 
 def test_where_one_attribute_is_open_the_answer_of_another_is_a_tile(tmp_path):

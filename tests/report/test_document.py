@@ -119,7 +119,7 @@ def test_cover_says_what_was_audited_and_that_it_is_a_draft(reader, audited):
     first, second = (reader.pages[place].extract_text() for place in (0, 1))
     cover = first + second
     assert "Who gets credit?" in first
-    assert phrases.KNOWN in first
+    assert phrases.NOT_KNOWN in first
     assert "credit.keras" in cover
     assert "sex and job" in cover
     assert phrases.DRAFT in cover

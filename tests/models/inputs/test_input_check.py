@@ -253,8 +253,12 @@ def test_a_model_in_an_assumed_order_that_hardly_beats_guessing_is_told(matched,
 @pytest.mark.parametrize(
     ("auc", "taken", "why"),
     [
-        (0.45, "2", "which matches the recorded outcome better"),
-        (0.2, "1", "whose scores match the recorded outcome better, although its decisions do not"),
+        (0.45, "2", "as it matches the recorded outcomes better"),
+        (
+            0.2,
+            "1",
+            "as its scores match the recorded outcomes better, although its decisions do not",
+        ),
     ],
 )
 def test_scores_settle_it_against_the_decisions_only_where_they_are_clear(auc, taken, why):
@@ -271,7 +275,7 @@ def test_scores_settle_it_against_the_decisions_only_where_they_are_clear(auc, t
         predictions=(("1", 100), ("2", 0)),
     )
     _, note = settled(propose(model.card, rows, "paid", "yes").mapping(), proof)
-    assert f"“{taken}” was taken as the favourable decision, {why}: check it" in note
+    assert f"“{taken}” was taken as the favourable decision, {why}. Confirm it" in note
 
 
 def test_any_rows_are_shown_as_they_are_sent_and_refused_ones_without_an_answer():

@@ -27,7 +27,10 @@ def statements_of(store):
 
 
 def said_of(store, question, choice=None):
-    (found,) = (e for e in summarised(store, choice).answers if e.question is question)
+    kept = store.choice()
+    store.write_choice(choice or kept)
+    (found,) = (e for e in summarised(store).answers if e.question is question)
+    store.write_choice(kept)
     return found.said
 
 

@@ -115,7 +115,7 @@ def test_what_is_certified_around_the_data_rows_has_a_panel_of_its_own(opened, p
     page = workspace.proof
     # above what is certified of the whole domain, without what it rests on
     assert list(page.view.shown) == [f"bars-{run}", f"bars-{run - 1}"]
-    assert "150 provably stay so" in cards(page)[0]
+    assert "150 provably keep that" in cards(page)[0]
     page.open_run(run)
     assert list(page.view.shown) == [f"bars-{run}"]
     assert len(cards(page)) == 1

@@ -86,9 +86,9 @@ def test_a_share_is_stated_with_its_evidence_and_all_are_drawn_and_listed(opened
     view = workspace.share.view
     (exact,) = said(workspace)
     assert exact.startswith(f"□ Observed {phrases.IF_WE_CHANGE} the applicant’s age, sex or both")
-    assert f"{phrases.DECISION_CHANGES_FOR} 3 of 200 applicants in the data (1.50 %)" in exact
+    assert f"{phrases.AT_LEAST_ONE_OTHER} for 3 of 200 applicants in the data (1.5 %)" in exact
     assert phrases.EVERY_ONE in exact
-    assert "1.50 %, all tested" in standing(workspace, SHARE)
+    assert "1.5 %, all tested" in standing(workspace, SHARE)
     # data rows first; combinations are in a fold, which is empty until it is opened
     assert [*view.shown] == ["bars-data"]
     unfold(workspace)
@@ -203,7 +203,7 @@ def test_the_course_has_its_band_and_the_trials_as_dots():
 
 def test_a_share_is_short_in_a_bar():
     assert share_cell(DOMAIN).replace("\u00a0", " ") == "3.80 % (3.61 to 3.99)"
-    assert share_cell(DATA).replace("\u00a0", " ") == "1.50 %"
+    assert share_cell(DATA).replace("\u00a0", " ") == "1.5 %"
 
 
 def test_the_bar_below_shows_an_estimate_and_no_hits(qtbot):
@@ -251,7 +251,7 @@ def test_the_three_kinds_of_statement_stand_side_by_side(qtbot, opened, path):
     workspace = opened(path)
     assert workspace.overview.cards[Question.EXAMPLE].answer.evidence == "example"
     share = workspace.overview.cards[Question.SHARE].answer
-    assert (share.evidence, share.said.value.replace("\u00a0", " ")) == ("observed", "1.50 %")
+    assert (share.evidence, share.said.value.replace("\u00a0", " ")) == ("observed", "1.5 %")
     # beside a share of people, one of combinations would be read as of people
     assert "3.80 %" not in said_of(workspace, Question.SHARE)
     groups = workspace.overview.cards[Question.GROUPS]
@@ -275,9 +275,9 @@ def test_a_share_of_all_people_in_the_data_is_told_before_any_of_combinations(op
     measure(path, "themis", [msgspec.structs.replace(DOMAIN, n_samples=90_000, estimate=0.044)])
     workspace = opened(path)
     said = said_of(workspace, Question.SHARE)
-    assert "1.50 %" in said
+    assert "1.5 %" in said
     assert "4.40" not in said
-    assert "1.50 %, all tested" in standing(workspace, SHARE)
+    assert "1.5 %, all tested" in standing(workspace, SHARE)
 
 
 def test_a_share_of_those_near_real_people_is_not_told_as_of_all(opened, path):
