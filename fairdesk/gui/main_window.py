@@ -91,8 +91,9 @@ class Notice(Card):
         if above is not None and above is not self._above:
             above.installEventFilter(self)
         self._above = above
-        self._place()
+        # only what is shown has the size that the style sheet gives it
         self.show()
+        self._place()
         self.raise_()
         self._rest.start(SHOWN)
         QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
