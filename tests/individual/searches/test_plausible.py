@@ -203,7 +203,7 @@ DRAWING = {"uniform", "quick", *(each for each in SEARCHES if each.startswith("a
 
 @pytest.mark.parametrize("method", sorted(set(SEARCHES) - DRAWING))
 def test_where_nothing_is_plausible_nothing_is_found(method, criterion):
-    context, _, rows, _ = searched(method, replace(criterion, floor=np.inf))
+    context, _, rows, _ = searched(method, replace(criterion, least_density=np.inf))
     assert not len(rows)
     assert context.found == 0
 
@@ -211,7 +211,7 @@ def test_where_nothing_is_plausible_nothing_is_found(method, criterion):
 @pytest.mark.parametrize("method", sorted(DRAWING))
 def test_what_draws_instances_says_that_none_is_plausible(method, criterion):
     with pytest.raises(SpecError, match="No plausible instance"):
-        searched(method, replace(criterion, floor=np.inf))
+        searched(method, replace(criterion, least_density=np.inf))
 
 
 def test_without_a_tree_the_distance_alone_counts():
