@@ -455,7 +455,9 @@ def _studied(
         found.sort(key=lambda each: -abs(each[0].gains - each[0].losses))
         reverse = comparisons.against(spec, study, tables)
         turned = "" if reverse is None else people(spec, table, reverse[0])
-        own = next(each for each in study.values if each.code == study.reference)
+        own = next((each for each in study.values if each.code == study.reference), None)
+        if own is None:
+            continue
         shown = [
             say("{n} as {group}", n=words.percent(value.favourable, study.n_rows), group=group)
             for place, (value, group) in enumerate(found)
@@ -473,23 +475,17 @@ def _studied(
             for value, group in found
             if group in named and comparisons.explains_little(study, value, lines, attribute)
         ]
+        shows = ""
         if reverse is not None:
-            said = say(
-                "{said}. This change does not explain why {group} are selected {rate} "
-                "often{unless}",
-                said=said,
-                group=turned,
-                rate="less" if reverse[2] else "more",
-                unless=comparisons.unless(spec, study.attribute),
+            often = "less" if reverse[2] else "more"
+            shows = say(
+                "does not explain why {group} are selected {n} often", group=turned, n=often
             )
         elif small:
-            said = say(
-                "{said}. This change explains little of the gap between {groups} and {best}",
-                said=said,
-                groups=words.joined(small),
-                best=people(spec, table, best),
-            )
-        yield f"{said}."
+            gap = words.joined([*small, people(spec, table, best)])
+            shows = say("explains little of the gap between {groups}", groups=gap)
+        only = comparisons.unless(spec, study.attribute)
+        yield f"{said}. This change {shows}{only}." if shows else f"{said}."
 
 
 def _unknown(spec: AuditSpec, tables: dict[str, GroupTable], share: Share | None) -> Iterator[str]:

@@ -33,6 +33,8 @@ from fairdesk.wording.language import Statement, say, say_many, unmeasured
 
 #: The heading below which it is said which comparisons the data support.
 SUPPORTED = "What changes together, and what is not compared"
+#: A change explains little of a gap when it moves the rate by less than this part of it.
+_LITTLE = 0.25
 #: What is lost or gained.
 FAVOURABLE = "the favourable decision"
 #: Pairs of a companion's values that a sentence names.
@@ -215,14 +217,16 @@ def lost_and_gained(share: Share, figures: Iterable[Metric], outcome: str = "") 
     Parameters
     ----------
     figures : iterable of Metric
-        Of the same run: an audit study of the same rows counts how many are selected as they are.
+        Of the same run. An audit study by one of the share's attributes is of some of its rows, of
+        all of them where they are as many, and counts how many are selected as they are.
     outcome : str
         The name of the favourable decision; without it, it is called that.
     """
     if share.gains is None or share.losses is None or not share.hits:
         return ""
     found = (each for each in figures if isinstance(each, AuditStudy) and share.whom == "data")
-    selected = next((each.actual for each in found if each.n_rows == share.n_samples), None)
+    of_same = (e for e in found if e.attribute in share.attributes and e.n_rows == share.n_samples)
+    selected = next((each.actual for each in of_same), None)
     values = {"losses": words.number(share.losses), "gains": words.number(share.gains)}
     values["decision"] = say("“{outcome}”", outcome=outcome) if outcome else FAVOURABLE
     if selected is None:
@@ -549,6 +553,8 @@ def explains_little(
 ) -> bool:
     """Return whether changing to a value moves the rate by less than a quarter of the gap.
 
+    By the ends of the intervals that speak most against it.
+
     Parameters
     ----------
     lines : mapping of str to GroupLine
@@ -557,8 +563,8 @@ def explains_little(
     line, best = (lines.get(name_of(attribute, code)) for code in (value.code, study.reference))
     if line is None or best is None or line.rate is None or best.rate is None:
         return False
-    gap, moved = best.rate - line.rate, (value.losses - value.gains) / max(study.n_rows, 1)
-    return gap > 0 and 0 <= moved < gap / 4
+    # the study's difference is that of the value from the reference
+    return value.losses >= value.gains and 0 < -value.low < _LITTLE * (best.low - line.high)
 
 
 def compared_table(figures: Iterable[Metric]) -> list[tuple[str, ...]]:
@@ -641,14 +647,19 @@ def _without(spec: AuditSpec, companion: Companion, figures: Sequence[Metric]) -
 
 def untested_sentence(spec: AuditSpec, attributes: Sequence[str]) -> str:
     """Say with which protected values no row is tested, since too few have them; else empty."""
-    rare = [
-        say("{name} = {value}", name=name, value=name_of(_attribute(spec.domain, name), code))
-        for name, code in spec.domain.support.rare
-        if name in attributes
-    ]
+    rare = _rare(spec.domain, attributes)
     if not rare:
         return ""
     return say("No row is changed to {values}: too few have it.", values=words.listed(rare, "or"))
+
+
+def _rare(domain: Domain, attributes: Sequence[str]) -> list[str]:
+    """Write the protected values that too few rows have: ``race = Other``."""
+    return [
+        say("{name} = {value}", name=name, value=name_of(_attribute(domain, name), code))
+        for name, code in domain.support.rare
+        if name in attributes
+    ]
 
 
 def support_sentence(domain: Domain) -> str:
@@ -656,10 +667,7 @@ def support_sentence(domain: Domain) -> str:
     support = domain.support
     if not support.rare and not support.constraints:
         return ""
-    rare = [
-        say("{name} = {value}", name=name, value=name_of(_attribute(domain, name), code))
-        for name, code in support.rare
-    ]
+    rare = _rare(domain, domain.names)
     said = (
         "A row is compared with itself with another protected value where enough rows have that "
         "value, and where the data rule out no two of its values then: two that no row has "

@@ -48,68 +48,53 @@ def neighbourhood_statement(spec: AuditSpec, found: NeighbourhoodCounts) -> Stat
         "names": words.listed(found.attributes, "or"),
         **words.whom(spec.person),
     }
-    brief = ""
     if found.changed or found.together:
-        brief = say(
-            "Of {own} {people} whose decision no tested {names} changes, {n} provably keep that "
-            "if {differs}{rest}.",
-            n=certified,
-            differs=_differs(found).partition(" (")[0],
-            rest=_affected(found).removesuffix(_REALISTIC),
-            **values,
-        )
-        sentence = say(
-            "Of {own} {people} whose decision no tested {names} changes, {n} provably keep that "
-            "if {differs}{rest}.",
-            n=certified,
-            differs=_differs(found),
-            rest=_affected(found),
-            **values,
+        brief, sentence = (
+            say(
+                "Of {own} {people} whose decision no tested {names} changes, {n} provably keep "
+                "that if {differs}{rest}.",
+                n=certified,
+                differs=_differs(found, whole=whole),
+                rest=_affected(found, whole=whole),
+                **values,
+            )
+            for whole in (False, True)
         )
     else:
-        sentence = say(
-            "{own} of {rows} are provably unaffected by any tested {names}.", rows=rows, **values
+        brief, sentence = (
+            "",
+            say(
+                "{own} of {rows} are provably unaffected by any tested {names}.",
+                rows=rows,
+                **values,
+            ),
         )
     value = say("{certified} of {rows}", certified=certified, rows=rows)
     return Statement("proven", _label(found), value, words.capital(sentence), brief)
 
 
-#: Whichever neighbour it is.
-_REALISTIC = ", realistic or not"
-
-
-def _affected(found: NeighbourhoodCounts) -> str:
+def _affected(found: NeighbourhoodCounts, *, whole: bool) -> str:
     """Say for how many unaffected rows a neighbour is affected; empty where for none."""
     n = found.falsified - found.flipped
-    return say("; {n} do not", n=words.number(n)) + _REALISTIC if n else ""
+    said = "; {n} do not, realistic or not" if whole else "; {n} do not"
+    return say(said, n=words.number(n)) if n else ""
 
 
-def _reach(found: NeighbourhoodCounts) -> str:
+def _differs(found: NeighbourhoodCounts, *, whole: bool) -> str:
+    """Say what may differ of a neighbour, as a clause; the ``whole`` has by how much."""
     digits = 0 if round(100 * found.reach, 6) % 1 == 0 else 2
-    return words.percent(found.reach, 1.0, digits) if found.reach else words.percent_of("0")
-
-
-def _limit(found: NeighbourhoodCounts) -> str:
-    """Say by how much a number may differ."""
-    return say("numbers by up to {share} of range", share=_reach(found))
-
-
-def _differs(found: NeighbourhoodCounts) -> str:
-    """Say what may differ of a neighbour, as a clause."""
-    limit = _limit(found)
+    share = words.percent(found.reach, 1.0, digits) if found.reach else words.percent_of("0")
     if not found.changed:
-        return say("all numbers differ by up to {share} of range", share=_reach(found))
+        return say("all numbers differ by up to {share} of range", share=share)
+    text = "[one other value differs|any {n} other values differ]"
     if found.together:
-        return say_many(
-            found.changed,
+        text = (
             "[one other value, or every number, differs|any {n} other values, or all numbers, "
-            "differ] ({limit})",
-            limit=limit,
+            "differ]"
         )
-    return say_many(
-        found.changed,
-        "[one other value differs|any {n} other values differ] ({limit})",
-        limit=limit,
+    said = say_many(found.changed, text)
+    return (
+        say("{said} (numbers by up to {share} of range)", said=said, share=share) if whole else said
     )
 
 

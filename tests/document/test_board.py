@@ -274,6 +274,19 @@ def test_the_largest_difference_of_a_study_is_named_before_that_of_the_question(
     )
 
 
+def test_a_change_that_moves_the_rate_by_little_explains_little(spec):
+    for low, little in ((-0.002, True), (-0.02, False)):
+        values = (
+            StudiedValue(0.0, 92, 0, 1, low, -0.0001),
+            StudiedValue(1.0, 93, 0, 0, 0.0, 0.0),
+        )
+        study = AuditStudy("sex", 1.0, 180, 200, 90, values, 0.95)
+        runs = [run(1, "groups", TABLE), run(2, "estimate", ROWS, study)]
+        known = items(board(spec, runs), phrases.KNOWN)
+        said = "This change explains little of the gap between women and men."
+        assert any(each.endswith(said) for each in known) is little
+
+
 def test_a_study_along_the_groups_own_rates_is_said_too(spec):
     values = (StudiedValue(0.0, 60, 0, 33, -0.2, -0.1), StudiedValue(1.0, 93, 0, 0, 0.0, 0.0))
     study = AuditStudy("sex", 1.0, 180, 200, 90, values, 0.95)

@@ -184,6 +184,16 @@ def test_all_combinations_are_given_and_what_a_companion_that_stays_would_change
     )
 
 
+def test_who_is_selected_is_said_only_by_a_study_of_the_same_rows(spec):
+    same = msgspec.structs.replace(STUDY, n_rows=ROWS.n_samples)
+    assert "selected" in comparisons.lost_and_gained(ROWS, [same])
+    # as many rows by another attribute may be other rows
+    other = msgspec.structs.replace(same, attribute="age")
+    fewer = msgspec.structs.replace(same, n_rows=ROWS.n_samples - 1)
+    for study in (other, fewer):
+        assert "selected" not in comparisons.lost_and_gained(ROWS, [study])
+
+
 def test_the_audit_study_is_a_table_and_a_chart(spec):
     moving = with_support(spec, companions=(JOB,))
     assert comparisons.with_it(moving, "sex") == " (cook and pilot exchanged)"
